@@ -1,0 +1,35 @@
+from .files.curricula import load_curricula as load_curricula
+from .files.datasets import load as load
+from .files.datasets import save as save
+from .files.datasets import to_frame as to_frame
+from .files.packs import load_pack as load_pack
+from .lane import arun_lane as arun_lane
+from .lane import plan_lane as plan_lane
+from .lane import run_lane as run_lane
+from .plots.alt import describe_lane as describe_lane
+from .plots.alt import describe_survival as describe_survival
+from .plots.facet import facet as facet
+from .plots.lane import plot_lane as plot_lane
+from .plots.lane import plot_survival as plot_survival
+from .protocol.edits import drop as drop
+from .protocol.edits import head as head
+from .protocol.edits import insert as insert
+from .protocol.edits import reorder as reorder
+from .protocol.edits import shuffle as shuffle
+from .protocol.edits import with_distractors as with_distractors
+from .reports.display import show_figure as show_figure
+from .reports.display import show_provenance as show_provenance
+from .reports.render import render_report as render_report
+from .specs import Correction as Correction
+from .specs import Curriculum as Curriculum
+from .specs import Identity as Identity
+from .specs import Token as Token
+from .summaries.lane import summarize_lane as summarize_lane
+from .summaries.provenance import provenance as provenance
+from .summaries.tables import aggregates_lane as aggregates_lane
+from .summaries.tables import gate_line as gate_line
+from .summaries.tables import table_lane as table_lane
+from .summaries.tables import text_lane as text_lane
+from .systems.base import Turn as Turn
+
+__version__: str

@@ -1,0 +1,90 @@
+"""Entry point: commands, and errors in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import TextIO
+
+import click
+
+from corecurves.cli.check import check
+from corecurves.cli.demo import demo
+from corecurves.cli.lane import lane
+from corecurves.cli.report import report
+from corecurves.errors import CorecurvesError, ExitCode
+
+__all__ = ["cli", "main"]
+
+_DEBUG = "CORECURVES_DEBUG"
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 fine, 1 findings or a failed report, 2 usage or bad input, 3 finished "
+    f"with failed cells. {_DEBUG}=1 shows tracebacks.",
+)
+@click.version_option(package_name="corecurves")
+def cli() -> None:
+    r"""Learning curves of systems that are taught by correction.
+
+    \b
+    corecurves demo                      everything once, on bundled data
+    corecurves check my_curricula/       what is wrong in your curricula
+    corecurves lane my_curricula/        their corrections-to-competence curves
+    corecurves report sample_efficiency  the same as a page to send to someone
+    """
+
+
+for command in (demo, lane, check, report):
+    cli.add_command(command)
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Parameters
+    ----------
+    args : list of str or None
+        Arguments; None for those of the process.
+    """
+    warnings.showwarning = _show_warning
+    try:
+        code = cli.main(args, standalone_mode=False)
+    except CorecurvesError as error:
+        _fail(str(error))
+        code = error.exit_code
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        help_line = f" ('{context.command_path} --help' explains)" if context else ""
+        _fail(f"{error.format_message()}{help_line}")
+        code = ExitCode.USAGE
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted")
+        code = 130
+    except BrokenPipeError:
+        # The reader of the output went away, which is its right; nothing is left to tell it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.FINE
+    except Exception as error:
+        if os.environ.get(_DEBUG):
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows the traceback)")
+        code = ExitCode.USAGE
+    sys.exit(int(code or 0))
+
+
+def _fail(message: str) -> None:
+    click.echo(message if "\n" in message else f"corecurves: {message}", err=True)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    click.echo(f"warning: {message}", err=True)

@@ -1,0 +1,94 @@
+"""One persistent event loop in a thread of its own.
+
+The plain form of a run works in a script and inside a running notebook loop alike, because it never
+touches the caller's loop; and an async client made in one run still works in the next, because the
+loop that it belongs to is never closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import Any, TypeVar
+
+__all__ = ["start", "wait"]
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_current: tuple[int, asyncio.AbstractEventLoop] | None = None
+_GRACE = 1.0
+"""Seconds that a cancelled run has to put its things in order."""
+
+
+def start(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start a coroutine on the background loop.
+
+    Parameters
+    ----------
+    work : coroutine
+        What to run.
+
+    Returns
+    -------
+    Future
+        Its result; cancelling it cancels the coroutine.
+    """
+    return asyncio.run_coroutine_threadsafe(work, _loop())
+
+
+def wait(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the background loop and wait for it.
+
+    Parameters
+    ----------
+    work : coroutine
+        What to run.
+
+    Returns
+    -------
+    object
+        What the coroutine returns.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the caller was interrupted; the coroutine has been cancelled by then.
+    """
+    finished = threading.Event()
+
+    async def watched() -> T:
+        try:
+            return await work
+        finally:
+            finished.set()
+
+    future = start(watched())
+    try:
+        while True:
+            try:
+                # A bounded wait lets an interrupt through on every platform.
+                return future.result(timeout=0.5)
+            except FutureTimeoutError:
+                if future.done():
+                    return future.result()
+    except BaseException:
+        if not future.done():
+            future.cancel()
+            finished.wait(_GRACE)
+        raise
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    global _current
+    with _lock:
+        # A forked child has the object but not the thread.
+        if _current is None or _current[0] != os.getpid() or _current[1].is_closed():
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="corecurves-loop", daemon=True).start()
+            _current = (os.getpid(), loop)
+        return _current[1]

@@ -1,0 +1,157 @@
+"""Exceptions and exit codes.
+
+Every exception that a user can meet derives from `CorecurvesError`; its message is one line (a
+`FileFaults` has one line a fault) that names the thing, the place, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+__all__ = [
+    "CellFailure",
+    "CorecurvesError",
+    "DatasetError",
+    "ExitCode",
+    "Fault",
+    "FileFaults",
+    "LedgerError",
+    "PermanentFailure",
+    "ReportError",
+    "UsageError",
+    "unknown",
+]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the command line."""
+
+    FINE = 0
+    FINDINGS = 1
+    """Faults were found in files, or a report has a failed cell."""
+    USAGE = 2
+    """The call or its input is wrong."""
+    FAILED_CELLS = 3
+    """The run finished, but some cells have no result."""
+
+
+class CorecurvesError(Exception):
+    """Base of every error that is meant for the user."""
+
+    exit_code = ExitCode.USAGE
+
+
+class UsageError(CorecurvesError, ValueError):
+    """A wrong argument."""
+
+
+class DatasetError(CorecurvesError, ValueError):
+    """A Dataset that lacks what is asked of it, or a file that does not hold a whole one."""
+
+
+class LedgerError(CorecurvesError):
+    """A ledger that belongs to another plan, or that is damaged."""
+
+
+class CellFailure(CorecurvesError):
+    """A cell that ended without a result, for systems and models to raise.
+
+    Parameters
+    ----------
+    status : str
+        How it ended: ``call_failed``, ``cut_off``, ``unparsable`` or ``skipped``.
+    reason : str
+        Why.
+    """
+
+    exit_code = ExitCode.FAILED_CELLS
+
+    def __init__(self, status: str, reason: str) -> None:
+        self.status = status
+        super().__init__(reason)
+
+    def __reduce__(self) -> tuple[type[CellFailure], tuple[str, str]]:
+        return type(self), (self.status, str(self))
+
+
+class ReportError(CorecurvesError):
+    """A report whose notebook failed; the partial report was written."""
+
+    exit_code = ExitCode.FINDINGS
+
+
+class PermanentFailure(CorecurvesError):
+    """A failure that no retry can mend; it stops the run, and what is done stays in the ledger."""
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One thing that is wrong in a file.
+
+    Parameters
+    ----------
+    file : str
+        The file as the user named it.
+    line : int
+        Line, counted from 1; 0 for data that comes from no file.
+    message : str
+        What is wrong, and what to write instead.
+    """
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.message}"
+
+
+class FileFaults(CorecurvesError, ValueError):
+    """Everything that is wrong in the files that were read.
+
+    Parameters
+    ----------
+    faults : sequence of Fault
+        The faults; they are sorted by file and line.
+    """
+
+    exit_code = ExitCode.FINDINGS
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(sorted(set(faults)))
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+    def __reduce__(self) -> tuple[type[FileFaults], tuple[tuple[Fault, ...]]]:
+        return type(self), (self.faults,)
+
+
+def unknown(what: str, received: object, options: Iterable[str]) -> str:
+    """Message for a name that is not among the options.
+
+    Parameters
+    ----------
+    what : str
+        What the name stands for, e.g. ``"arm"``.
+    received : object
+        What was given.
+    options : iterable of str
+        What may be given.
+
+    Returns
+    -------
+    str
+        One line naming the thing, the options and, where one is near, the likely one.
+
+    Examples
+    --------
+    >>> unknown("arm", "contrl", ["taught", "control"])
+    "`arm` has no 'contrl'; it has taught, control: did you mean 'control'?"
+    """
+    names = list(options)
+    near = difflib.get_close_matches(str(received), names, n=1)
+    hint = f": did you mean '{near[0]}'?" if near else ""
+    return f"`{what}` has no {received!r}; it has {', '.join(names) or 'none'}{hint}"

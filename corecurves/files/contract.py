@@ -1,0 +1,176 @@
+"""What a curriculum must keep, each rule with the fault that it gives.
+
+The rules are those of the sample-efficiency contract. A curriculum that says ``contract: false`` is
+held only to those that its curve needs in order to mean anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from corecurves.errors import Fault
+from corecurves.specs import Curriculum, Pack, Token
+from corecurves.text import contains, hits, words
+
+__all__ = ["check_curriculum", "check_together"]
+
+
+def check_curriculum(
+    curriculum: Curriculum,
+    pack: Pack | None,
+    file: str,
+    places: Mapping[str, int],
+    line: int,
+) -> list[Fault]:
+    """Faults of one curriculum.
+
+    Parameters
+    ----------
+    curriculum : Curriculum
+        What was read.
+    pack : Pack or None
+        The pack that its words must come from where it keeps the contract.
+    file : str
+        The file's name.
+    places : mapping of str to int
+        Line of each key.
+    line : int
+        Line of the curriculum.
+
+    Returns
+    -------
+    list of Fault
+        Empty where all is well.
+    """
+    faults = [Fault(file, at or line, message) for at, message in _tokens(curriculum)]
+    asked = {"probe": curriculum.probe, "opening": curriculum.opening}
+    for key, text in asked.items():
+        at = places.get(key, places.get("seed", line) if key == "opening" else line)
+        for token, hit in zip(curriculum.tokens, curriculum.hits(text), strict=True):
+            if hit:
+                message = f"the {key} already contains the expected token '{token.text}'"
+                faults.append(Fault(file, at, f"{message}; ask without it"))
+    if curriculum.contract:
+        faults += [Fault(file, at or line, m) for at, m in _one_each(curriculum)]
+        if pack is not None:
+            concept = places.get("concept", line)
+            faults += [Fault(file, at or concept, m) for at, m in _words(curriculum, pack)]
+    if not curriculum.tokens and not faults:
+        at = places.get("corrections", line)
+        faults.append(Fault(file, at, "no correction adds a token; write `adds:` on one"))
+    return faults
+
+
+def check_together(curricula: Sequence[Curriculum]) -> list[Fault]:
+    """Faults that show only when curricula stand side by side.
+
+    Parameters
+    ----------
+    curricula : sequence of Curriculum
+        All that are run or checked together.
+
+    Returns
+    -------
+    list of Fault
+        Concepts that stand twice, within a split or in two of them.
+    """
+    first: dict[str, Curriculum] = {}
+    faults = []
+    for curriculum in curricula:
+        key = " ".join(words(curriculum.concept))
+        other = first.setdefault(key, curriculum)
+        if other is curriculum:
+            continue
+        file, _, line = curriculum.source.rpartition(":")
+        place = (file, int(line)) if file and line.isdigit() else (curriculum.source, 0)
+        where = f" ({other.source})" if other.source else ""
+        if other.split == curriculum.split:
+            message = f"the concept '{curriculum.concept}' stands twice{where}"
+            message += "; rename or remove one"
+        else:
+            message = f"the concept '{curriculum.concept}' is also in the split '{other.split}'"
+            message += f"{where}; splits are disjoint: take another concept"
+        faults.append(Fault(*place, message))
+    return faults
+
+
+Found = Iterator[tuple[int, str]]
+
+
+def _tokens(curriculum: Curriculum) -> Found:
+    """Faults of the tokens themselves."""
+    forms_of: dict[tuple[str, ...], Token] = {}
+    for correction in curriculum.corrections:
+        for token in correction.adds:
+            for form in token.forms:
+                key = words(form)
+                if not key:
+                    yield (
+                        correction.line,
+                        f"the token '{form}' does not match itself: it has no word in it; "
+                        "write a word",
+                    )
+                    continue
+                owner = forms_of.setdefault(key, token)
+                if owner.text != token.text:
+                    yield (
+                        correction.line,
+                        f"'{form}' stands for two tokens, '{owner.text}' and '{token.text}'; "
+                        "give it to one",
+                    )
+            if any(words(f) for f in token.forms) and not any(hits([token.forms], correction.text)):
+                yield (
+                    correction.line,
+                    f"the correction does not contain the token '{token.text}' that it adds; "
+                    "write it into the text, or list the form that stands there under `also`",
+                )
+
+
+def _one_each(curriculum: Curriculum) -> Found:
+    """Faults against "each correction introduces exactly one new expected token"."""
+    seen: set[str] = set()
+    for correction in curriculum.corrections:
+        stands = curriculum.hits(correction.text)
+        new = [t.text for t, hit in zip(curriculum.tokens, stands, strict=True) if hit]
+        new = [text for text in new if text not in seen]
+        said = [token.text for token in correction.adds]
+        quoted = ", ".join(f"'{text}'" for text in new)
+        if not correction.adds or not new:
+            yield (
+                correction.line,
+                f'"{correction.text}" adds no new expected token; add one with `adds:`, '
+                "or write `contract: false`",
+            )
+        elif len(new) > 1 or len(said) > 1:
+            named = quoted if len(new) > 1 else ", ".join(f"'{text}'" for text in said)
+            yield (
+                correction.line,
+                f"the correction adds more than one new expected token ({named}); "
+                "split it, or write `contract: false`",
+            )
+        elif new != said:
+            yield (
+                correction.line,
+                f"the correction says it adds '{said[0]}' but introduces {quoted}; "
+                "correct `adds:` or the text",
+            )
+        seen |= set(new)
+
+
+def _words(curriculum: Curriculum, pack: Pack) -> Found:
+    """Faults of concepts and tokens that are not in the pack."""
+    if curriculum.concept.casefold() not in pack.by_form:
+        yield (0, f"the concept {_outside(curriculum.concept, pack)}")
+    for correction in curriculum.corrections:
+        for token in correction.adds:
+            if words(token.text) and token.text.casefold() not in pack.by_form:
+                yield (correction.line, f"the token {_outside(token.text, pack)}")
+
+
+def _outside(word: str, pack: Pack) -> str:
+    near = [form for form in pack.by_form if contains(word, form)]
+    hint = f"write '{near[0]}'" if near else "take a pack word"
+    return (
+        f"'{word}' is not in the pack {pack.name}; {hint}, name another `pack:`, "
+        "or write `contract: false`"
+    )

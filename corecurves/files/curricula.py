@@ -1,0 +1,342 @@
+"""Reading of curricula: YAML, JSON lines and Python values, through one validator.
+
+Nothing is run before everything is read: the faults of all files are raised together, each with its
+file, its line, what is wrong and what to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from corecurves.bundled import bundled_names, bundled_path
+from corecurves.errors import Fault, FileFaults, UsageError, unknown
+from corecurves.files.contract import check_curriculum, check_together
+from corecurves.files.nodes import json_lines, value_node
+from corecurves.files.packs import STANDARD_PACK, load_pack, pack_path
+from corecurves.files.yaml_text import Reader, read_text
+from corecurves.specs import Correction, Curriculum, Pack, Token
+from corecurves.text import hits
+
+__all__ = ["CurriculumSource", "check_curricula", "load_curricula", "load_filler", "splits"]
+
+CurriculumSource = str | Path | Curriculum | Mapping[str, object] | Iterable[object]
+
+_YAML = (".yaml", ".yml")
+_SUFFIXES = (*_YAML, ".jsonl")
+_NOT_CURRICULA = ("packs", "filler.yaml")
+_NOT_SPLITS = (*_NOT_CURRICULA, "examples")
+_REQUIRED = ("concept", "probe", "corrections")
+_OPTIONAL = ("opening", "shape", "split", "pack", "contract")
+_CASE_REQUIRED = ("concept", "curriculum", "probe", "expected_tokens")
+_CASE_OPTIONAL = ("seed", *_OPTIONAL)
+
+
+def splits() -> list[str]:
+    """Names of the bundled splits.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+
+    Examples
+    --------
+    >>> {"public", "holdouts", "dev", "stress"} <= set(splits())
+    True
+    """
+    return [name for name in bundled_names("curricula") if name not in _NOT_SPLITS]
+
+
+def load_curricula(source: CurriculumSource = "public") -> tuple[Curriculum, ...]:
+    """Curricula from a bundled split, a file, a folder, mappings, or a mixture in a list.
+
+    Parameters
+    ----------
+    source : str, Path, Curriculum, mapping, or iterable of these
+        ``"public"``, ``"holdouts"``, ``"dev"``, ``"stress"``; a ``.yaml`` or ``.jsonl`` file; a
+        folder of these; a mapping with the keys of such a file.
+
+    Returns
+    -------
+    tuple of Curriculum
+        In order of file name, and within a file in its order.
+
+    Raises
+    ------
+    UsageError
+        If there is no such split or file, or nothing in it.
+    FileFaults
+        If something is wrong in them: every fault, with file and line.
+
+    Examples
+    --------
+    >>> [len(c) for c in load_curricula({"concept": "wisdom", "probe": "What is wisdom?",
+    ...     "corrections": [{"text": "No, wisdom is judgment.", "adds": "judgment"}]})]
+    [1]
+    """
+    found, faults = check_curricula(source)
+    if faults:
+        raise FileFaults(faults)
+    return found
+
+
+def check_curricula(
+    source: CurriculumSource,
+) -> tuple[tuple[Curriculum, ...], tuple[Fault, ...]]:
+    """Curricula of a source, and everything that is wrong in it.
+
+    Parameters
+    ----------
+    source : str, Path, Curriculum, mapping, or iterable of these
+        See `load_curricula`.
+
+    Returns
+    -------
+    curricula : tuple of Curriculum
+        Those that could be read.
+    faults : tuple of Fault
+        Sorted by file and line.
+
+    Raises
+    ------
+    UsageError
+        If there is no such split or file, or nothing in it.
+    """
+    faults: list[Fault] = []
+    found = _gather(source, faults)
+    if not found and not faults:
+        raise UsageError(f"there is no curriculum in {source!r}; give a split, a file or a folder")
+    faults += check_together(found)
+    return tuple(found), tuple(sorted(set(faults)))
+
+
+def load_filler(source: str | Path | None = None) -> tuple[Correction, ...]:
+    """Neutral corrections for a control arm that has no other concept to draw on.
+
+    Parameters
+    ----------
+    source : str, Path or None
+        A YAML file with a list ``filler``; None for the bundled one.
+
+    Returns
+    -------
+    tuple of Correction
+        In the file's order.
+
+    Raises
+    ------
+    FileFaults
+        If something is wrong in the file.
+
+    Examples
+    --------
+    >>> len(load_filler()) >= 8
+    True
+    """
+    path = Path(source) if source else bundled_path("curricula", "filler.yaml")
+    faults: list[Fault] = []
+    reader = Reader(path.name, faults)
+    found = []
+    text = read_text(path, path.name, faults)
+    root = reader.parse(text) if text is not None else None
+    table = reader.mapping(root, "a filler file", required=("filler",)) if root else None
+    for node in reader.items(table["filler"], "filler") if table else ():
+        line = reader.text(node, "filler")
+        if line:
+            found.append(Correction(line, line=reader.line(node)))
+    if faults:
+        raise FileFaults(faults)
+    return tuple(found)
+
+
+def _gather(source: CurriculumSource, faults: list[Fault], where: str = "") -> list[Curriculum]:
+    if isinstance(source, Curriculum):
+        return [source]
+    if isinstance(source, Mapping):
+        reader = Reader(where or "curriculum", faults)
+        return _curricula(reader, [value_node(source)], Path(), "")
+    if isinstance(source, str | Path):
+        return [c for path, split in _files(source) for c in _read_file(path, split, faults)]
+    if isinstance(source, Iterable):
+        gathered = []
+        for i, item in enumerate(source):
+            gathered += _gather(item, faults, f"curricula[{i}]")  # type: ignore[arg-type]
+        return gathered
+    raise UsageError(
+        f"{where or 'the curriculum'} is a {type(source).__name__}; "
+        "give a split, a file, a folder, a mapping or a Curriculum"
+    )
+
+
+def _files(source: str | Path) -> list[tuple[Path, str]]:
+    path = Path(source)
+    if isinstance(source, str) and source in splits() and not path.is_file():
+        path = bundled_path("curricula", source)
+    if path.is_file():
+        if path.suffix not in _SUFFIXES:
+            raise UsageError(f"{path} is no curriculum file; give {', '.join(_SUFFIXES)}")
+        return [(path, path.parent.name or path.resolve().parent.name)]
+    if not path.is_dir():
+        raise UsageError(f"{unknown('split', str(source), splits())}; nor is it a file or folder")
+    files = [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.suffix in _SUFFIXES
+        and not any(part in _NOT_CURRICULA for part in file.relative_to(path).parts)
+    ]
+    if not files:
+        raise UsageError(f"the folder {path} has no {' or '.join(_SUFFIXES)} file in it")
+    return [(file, file.parent.name or file.resolve().parent.name) for file in files]
+
+
+def _read_file(path: Path, split: str, faults: list[Fault]) -> list[Curriculum]:
+    name = _shown(path)
+    text = read_text(path, name, faults)
+    if text is None:
+        return []
+    reader = Reader(name, faults)
+    if path.suffix not in _YAML:
+        nodes = json_lines(text, name, faults)
+    else:
+        root = reader.parse(text)
+        nodes = [] if root is None else [root]
+    return _curricula(reader, nodes, path.parent, split)
+
+
+def _shown(path: Path) -> str:
+    """Path as a reader finds it again: bundled files from the library's data folder on."""
+    root = bundled_path("curricula")
+    return str(path.relative_to(root.parent)) if path.is_relative_to(root) else str(path)
+
+
+def _curricula(reader: Reader, nodes: list[Node], folder: Path, split: str) -> list[Curriculum]:
+    flat: list[Node] = []
+    for node in nodes:
+        flat += node.value if isinstance(node, SequenceNode) else [node]
+    found = [_curriculum(reader, node, folder, split) for node in flat]
+    return [curriculum for curriculum in found if curriculum is not None]
+
+
+def _curriculum(reader: Reader, node: Node, folder: Path, split: str) -> Curriculum | None:
+    is_case = isinstance(node, MappingNode) and any(
+        getattr(key, "value", None) in ("curriculum", "expected_tokens") for key, _ in node.value
+    )
+    table = reader.mapping(
+        node, "a curriculum",
+        required=_CASE_REQUIRED if is_case else _REQUIRED,
+        optional=_CASE_OPTIONAL if is_case else _OPTIONAL,
+    )  # fmt: skip
+    if table is None:
+        return None
+    before = len(reader.faults)
+    text = {
+        key: reader.text(table[key], key)
+        for key in ("concept", "probe", "opening", "seed", "shape", "split", "pack")
+        if key in table
+    }
+    flag = reader.flag(table["contract"], "contract") if "contract" in table else True
+    contract = flag if flag is not None else True
+    pack = _pack(reader, table.get("pack"), text.get("pack", STANDARD_PACK), folder)
+    corrections = _case(reader, table) if is_case else _corrections(reader, table["corrections"])
+    if len(reader.faults) > before:
+        return None
+    concept, probe = text["concept"] or "", text["probe"] or ""
+    # A case's `seed` is the turn before the first correction; it is the probe where there is none.
+    default = (text.get("seed") or probe) if is_case else f"Tell me about {concept}."
+    curriculum = Curriculum(
+        concept=concept,
+        probe=probe,
+        corrections=tuple(corrections),
+        opening=text.get("opening") or default,
+        shape=text.get("shape") or "mixed",
+        split=text.get("split") or split,
+        pack=pack.name if pack else "",
+        pack_digest=pack.digest if pack else "",
+        contract=contract,
+        source=reader.name if reader.line(node) == 0 else f"{reader.name}:{reader.line(node)}",
+    )
+    places = {key: reader.line(table[key]) for key in table}
+    reader.faults += check_curriculum(curriculum, pack, reader.name, places, reader.line(node))
+    return curriculum
+
+
+def _pack(reader: Reader, node: Node | None, name: str | None, folder: Path) -> Pack | None:
+    if name in (None, "none"):
+        return None
+    try:
+        return load_pack(pack_path(name, folder))
+    except UsageError as error:
+        reader.fault(node, f"{error}; or write `pack: none`")
+    except FileFaults as error:
+        reader.faults += error.faults
+    return None
+
+
+def _corrections(reader: Reader, node: Node) -> list[Correction]:
+    found = []
+    for item in reader.items(node, "corrections"):
+        if not isinstance(item, MappingNode):
+            text = reader.text(item, "corrections")
+            found.append(Correction(text or "", line=reader.line(item)))
+            continue
+        table = reader.mapping(item, "a correction", required=("text",), optional=("adds",))
+        if table is None:
+            continue
+        text = reader.text(table["text"], "text")
+        adds = _tokens(reader, table["adds"]) if "adds" in table else []
+        if text is not None:
+            found.append(Correction(text, tuple(adds), line=reader.line(item)))
+    if not found and isinstance(node, SequenceNode) and not node.value:
+        reader.fault(node, "`corrections` is empty; write at least one")
+    return found
+
+
+def _tokens(reader: Reader, node: Node) -> list[Token]:
+    nodes = node.value if isinstance(node, SequenceNode) else [node]
+    return [token for token in (_token(reader, item) for item in nodes) if token is not None]
+
+
+def _token(reader: Reader, node: Node) -> Token | None:
+    if not isinstance(node, MappingNode):
+        text = reader.text(node, "adds")
+        return Token(text) if text else None
+    table = reader.mapping(node, "a token", required=("token",), optional=("also",))
+    if table is None:
+        return None
+    text = reader.text(table["token"], "token")
+    also = reader.items(table["also"], "also") if "also" in table else ()
+    forms = [form for form in (reader.text(item, "also") for item in also) if form]
+    return Token(text, tuple(forms)) if text else None
+
+
+def _case(reader: Reader, table: dict[str, Node]) -> list[Correction]:
+    """Corrections of a case: which token each one adds is read off the texts."""
+    texts = [
+        (reader.text(n, "curriculum"), reader.line(n))
+        for n in reader.items(table["curriculum"], "curriculum")
+    ]
+    expected: list[Token] = []
+    for item in reader.items(table["expected_tokens"], "expected_tokens"):
+        expected += _tokens(reader, item)
+    if not texts:
+        reader.fault(table["curriculum"], "`curriculum` is empty; write at least one correction")
+    if not expected:
+        reader.fault(table["expected_tokens"], "`expected_tokens` is empty; write at least one")
+    seen: set[str] = set()
+    found = []
+    for text, line in texts:
+        stands = hits([token.forms for token in expected], text or "")
+        new = [t for t, hit in zip(expected, stands, strict=True) if hit and t.text not in seen]
+        seen |= {token.text for token in new}
+        found.append(Correction(text or "", tuple(new), line=line))
+    for token in expected:
+        if token.text not in seen:
+            reader.fault(
+                table["expected_tokens"],
+                f"no correction introduces the token '{token.text}'; "
+                "write a correction that does, or remove the token",
+            )
+    return found

@@ -1,0 +1,180 @@
+"""YAML in which text stays text, and every fault has its file and line.
+
+Values are read from the node tree of ``yaml.compose``, never through a constructor: ``no``, ``010``
+and ``13:45`` are what the file says. A `Reader` walks one file and collects what is wrong in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from corecurves.errors import Fault
+
+__all__ = ["Reader", "read_text"]
+
+_KINDS = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "text"}
+
+
+def read_text(path: Path, name: str, faults: list[Fault]) -> str | None:
+    """Text of a UTF-8 file, with or without a byte-order mark.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        What to call it in a fault.
+    faults : list of Fault
+        Where a fault goes.
+
+    Returns
+    -------
+    str or None
+        None where a fault was added.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        faults.append(Fault(name, 1, f"cannot be read ({error.strerror}); give a readable file"))
+        return None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        faults.append(Fault(name, line, "is not UTF-8 text; save the file as UTF-8"))
+        return None
+    if not text.strip():
+        faults.append(Fault(name, 1, "is empty; write the content or remove the file"))
+        return None
+    return text
+
+
+class Reader:
+    """Walker over one YAML file that collects faults instead of stopping at the first.
+
+    Parameters
+    ----------
+    name : str
+        The file as the user named it.
+    faults : list of Fault
+        Where faults go.
+    """
+
+    def __init__(self, name: str, faults: list[Fault]) -> None:
+        self.name = name
+        self.faults = faults
+
+    def fault(self, node: Node | None, message: str) -> None:
+        """Add a fault at a node.
+
+        Parameters
+        ----------
+        node : Node or None
+            Where; None for the first line.
+        message : str
+            What is wrong, and what to write.
+        """
+        self.faults.append(Fault(self.name, self.line(node), message))
+
+    @staticmethod
+    def line(node: Node | None) -> int:
+        """Line of a node, counted from 1."""
+        return 1 if node is None else node.start_mark.line + 1
+
+    def parse(self, text: str) -> Node | None:
+        """Root node of a text; None where a fault was added."""
+        try:
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            self.faults.append(
+                Fault(self.name, line, f"holds the character {error.character!r}; remove it")
+            )
+            return None
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = 1 if mark is None else mark.line + 1
+            problem = " ".join((error.problem or "cannot be parsed").split())
+            self.faults.append(
+                Fault(self.name, line, f"is not YAML: {problem}; quote the text or mend the layout")
+            )
+            return None
+        if root is None:
+            self.faults.append(Fault(self.name, 1, "is empty; write the content or remove it"))
+        return root
+
+    def text(self, node: Node, what: str) -> str | None:
+        """Text of a scalar node exactly as the file has it."""
+        if not isinstance(node, ScalarNode):
+            self.fault(node, f"`{what}` is {_kind(node)}; write text")
+            return None
+        value = str(node.value)
+        if not value.strip():
+            self.fault(node, f"`{what}` is empty; write text")
+            return None
+        return value
+
+    def flag(self, node: Node, what: str) -> bool | None:
+        """Value of a node that says true or false."""
+        value = node.value if isinstance(node, ScalarNode) else None
+        if value not in ("true", "false"):
+            shown = repr(value) if value is not None else _kind(node)
+            self.fault(node, f"`{what}` is {shown}; write true or false")
+            return None
+        return bool(value == "true")
+
+    def items(self, node: Node, what: str) -> Iterator[Node]:
+        """Nodes of a list."""
+        if not isinstance(node, SequenceNode):
+            self.fault(node, f"`{what}` is {_kind(node)}; write a list, one `- ` an item")
+            return
+        yield from node.value
+
+    def mapping(
+        self, node: Node, what: str, *, required: Sequence[str], optional: Sequence[str] = ()
+    ) -> dict[str, Node] | None:
+        """Nodes of a mapping by key; unknown, missing and repeated keys are faults.
+
+        Parameters
+        ----------
+        node : Node
+            The mapping.
+        what : str
+            What it is, for messages.
+        required, optional : sequence of str
+            The keys it must and may have.
+
+        Returns
+        -------
+        dict of str to Node, or None
+            None where it is no mapping or a required key is missing.
+        """
+        if not isinstance(node, MappingNode):
+            self.fault(node, f"{what} is {_kind(node)}; write `{required[0]}: …`")
+            return None
+        known = [*required, *optional]
+        found: dict[str, Node] = {}
+        for key_node, value in node.value:
+            key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
+            if key in found:
+                self.fault(key_node, f"`{key}` stands twice in {what}; keep one")
+            elif key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                instead = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"
+                self.fault(key_node, f"{what} has no key `{key}`; {instead}")
+            else:
+                found[key] = value
+        missing = [key for key in required if key not in found]
+        for key in missing:
+            self.fault(node, f"{what} lacks `{key}`; write `{key}: …`")
+        return None if missing else found
+
+
+def _kind(node: Node) -> str:
+    known = next((text for kind, text in _KINDS.items() if isinstance(node, kind)), None)
+    return known or f"a value of type {str(node.tag).removeprefix('builtins.')}"

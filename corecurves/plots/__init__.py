@@ -1,0 +1,1 @@
+"""Figures; each draws exactly what a summary returns."""

@@ -1,0 +1,78 @@
+"""What a figure shows, in words, for readers who cannot see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["describe_lane", "describe_survival"]
+
+
+def describe_lane(summary: xr.Dataset) -> str:
+    """Alternative text for the curves of a lane.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    str
+        A sentence an arm: where the curves begin and end, and how many saturate.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> cc.describe_lane(summary).split(": ")[0]
+    'Expected tokens hit against corrections given, 3 concepts'
+    """
+    parts = []
+    tokens = (summary.expected != "").sum("token")
+    for arm in summary.arm.values:
+        one = summary.sel(arm=arm)
+        start = float(one.cumulative_token_hit_count.sel(k=0).mean())
+        end = float((one.saturation_score.mean("sample") * tokens).mean())
+        whole = int((one.saturation_state == "reached").all("sample").sum())
+        parts.append(
+            f"{arm} goes from {start:.1f} to {end:.1f} tokens on average, "
+            f"{whole} of {summary.sizes['concept']} curves saturate"
+        )
+    count = f"{summary.sizes['concept']} concepts"
+    return f"Expected tokens hit against corrections given, {count}: {'; '.join(parts)}."
+
+
+def describe_survival(summary: xr.Dataset) -> str:
+    """Alternative text for the delay curve.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    str
+        A sentence an arm: how many tokens are heard, and after how long.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> cc.describe_survival(summary).split(": ")[0]
+    'Share of expected tokens not yet heard, against the delay since they were taught'
+    """
+    parts = []
+    for arm in summary.arm.values:
+        one = summary.sel(arm=arm)
+        heard, censored = int(one.tokens_heard), int(one.tokens_censored)
+        mean = float(one.mean_delay)
+        delay = "" if np.isnan(mean) else f", on average {mean:.1f} corrections after being taught"
+        parts.append(f"{arm}: {heard} of {heard + censored} tokens are heard{delay}")
+    title = "Share of expected tokens not yet heard, against the delay since they were taught"
+    return f"{title}: {'; '.join(parts)}."

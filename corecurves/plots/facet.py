@@ -1,0 +1,104 @@
+"""Small multiples of any axes-level plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from corecurves.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["facet"]
+
+_PLURAL = {"concept": "concepts", "arm": "arms"}
+
+
+def facet(
+    plot: Callable[..., Axes],
+    ds: xr.Dataset,
+    *,
+    col: str = "concept",
+    wrap: int = 5,
+    size: tuple[float, float] = (2.0, 1.9),
+    share: bool = True,
+) -> Figure:
+    """Figure with one panel a label, with the same colours and order in all.
+
+    Parameters
+    ----------
+    plot : callable
+        An axes-level plot such as `plot_lane`, with a keyword for the labels to draw and `legend`.
+    ds : Dataset
+        What it draws.
+    col : {"concept", "arm"}
+        The dimension that is spread over panels.
+    wrap : int
+        Panels a row.
+    size : tuple of float
+        Width and height of a panel in inches.
+    share : bool
+        Whether all panels have the same axes; otherwise each has those of its own data.
+
+    Returns
+    -------
+    Figure
+        With one legend for all panels.
+
+    Raises
+    ------
+    UsageError
+        If `col` is no dimension to spread over.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> ds = cc.run_lane("dev", ledger=False, progress=False)
+    >>> len(cc.facet(cc.plot_lane, ds, col="concept").axes)
+    3
+    """
+    import matplotlib.pyplot as plt
+
+    if col not in _PLURAL or col not in ds.dims:
+        raise UsageError(unknown("col", col, [dim for dim in _PLURAL if dim in ds.dims]))
+    labels = [str(label) for label in ds[col].values]
+    columns = min(wrap, len(labels))
+    rows = ceil(len(labels) / columns)
+    figure, grid = plt.subplots(
+        rows, columns, sharex=share, sharey=share, squeeze=False, layout="constrained",
+        figsize=(size[0] * columns, size[1] * rows + 0.5),
+    )  # fmt: skip
+    panels = grid.ravel()
+    limits = []
+    for panel, label in zip(panels, labels, strict=False):
+        arguments: dict[str, Any] = {_PLURAL[col]: [label], "legend": False}
+        plot(ds, panel, **arguments)
+        limits.append((panel.get_xlim(), panel.get_ylim()))
+        panel.set_title(label, fontsize="small")
+        panel.tick_params(labelsize="x-small")
+    for panel in panels[len(labels) :]:
+        figure.delaxes(panel)
+    figure.supxlabel(panels[0].get_xlabel(), fontsize="small")
+    figure.supylabel(panels[0].get_ylabel(), fontsize="small")
+    for panel in figure.axes:
+        panel.set(xlabel="", ylabel="")
+    if share:
+        # Each plot set limits of its own: the widest are for all.
+        limits = [
+            tuple(max(pair, key=lambda limit: limit[1]) for pair in zip(*limits, strict=True))
+        ]
+    for panel, (x, y) in zip(panels, limits, strict=False):
+        panel.set(xlim=x, ylim=y, xticks=_ticks(x[1]), yticks=_ticks(y[1]))
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside upper right", ncols=len(names), frameon=False, fontsize="small"
+    )
+    return figure
+
+
+def _ticks(highest: float) -> range:
+    return range(0, int(highest) + 1, max(1, ceil(highest / 6)))

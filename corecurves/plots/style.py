@@ -1,0 +1,94 @@
+"""What all figures share: one colour, one dash and one marker an arm, readable in grey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ArmStyle", "arm_style", "axes_or_new", "note"]
+
+
+@dataclass(frozen=True)
+class ArmStyle:
+    """How an arm is drawn.
+
+    Parameters
+    ----------
+    colour : str
+        From the palette of Okabe and Ito, which colour-blind readers can tell apart; the arms also
+        differ in lightness.
+    dash : str or tuple
+        Line style of matplotlib.
+    marker : str
+        Marker of matplotlib.
+    """
+
+    colour: str
+    dash: str | tuple[int, tuple[int, ...]]
+    marker: str
+
+
+_ARMS = {
+    "taught": ArmStyle("#0072B2", "-", "o"),
+    "treatment": ArmStyle("#0072B2", "-", "o"),
+    "control": ArmStyle("#D55E00", (0, (4, 2)), "s"),
+    "ceiling": ArmStyle("#000000", (0, (1, 1)), "^"),
+    "placebo": ArmStyle("#CC79A7", (0, (3, 1, 1, 1)), "D"),
+    "scrambled": ArmStyle("#56B4E9", (0, (5, 1)), "v"),
+    "truncation": ArmStyle("#009E73", (0, (2, 2)), "P"),
+}
+
+
+def arm_style(arm: str) -> ArmStyle:
+    """Style of an arm, the same in every figure.
+
+    Parameters
+    ----------
+    arm : str
+        Name of the arm.
+
+    Returns
+    -------
+    ArmStyle
+        Grey for an arm of another name.
+    """
+    return _ARMS.get(arm, ArmStyle("#666666", "-", "x"))
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes given, or those of a new figure.
+
+    Parameters
+    ----------
+    ax : Axes or None
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+        A new figure's axes where none were given.
+    """
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
+
+
+def note(ax: Axes, text: str) -> None:
+    """Small line below the axes that says what the figure is over.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes.
+    text : str
+        The line.
+    """
+    ax.annotate(
+        text, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
+        fontsize="x-small", color="#555555", va="top",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What makes a measurement fair: arms, edits of curricula, and their review."""

@@ -1,0 +1,20 @@
+"""Reports: notebooks executed with strict parameters, as one notebook or one HTML page.
+
+Nothing heavy is imported before a report is rendered.
+"""
+
+from __future__ import annotations
+
+from corecurves.reports.declared import Parameter, declared_parameters
+from corecurves.reports.parameters import check_parameters, parse_assignments
+from corecurves.reports.render import ReportInfo, list_reports, render_report
+
+__all__ = [
+    "Parameter",
+    "ReportInfo",
+    "check_parameters",
+    "declared_parameters",
+    "list_reports",
+    "parse_assignments",
+    "render_report",
+]

@@ -1,0 +1,59 @@
+"""What notebooks show: figures with alternative text, and the box that says how to repeat them."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from typing import TYPE_CHECKING, Any
+
+from corecurves.reports.outputs import PROVENANCE
+from corecurves.summaries.provenance import provenance
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+__all__ = ["show_figure", "show_provenance"]
+
+
+def show_figure(figure: Figure, alt: str, *, dpi: int = 110) -> None:
+    """Show a figure in a notebook, with a text that stands for it.
+
+    Parameters
+    ----------
+    figure : Figure
+        It is closed, so that the notebook does not show it once more.
+    alt : str
+        What the figure shows, in words.
+    dpi : int
+        Dots per inch.
+    """
+    import matplotlib.pyplot as plt
+    from IPython.display import display
+
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=dpi)
+    plt.close(figure)
+    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
+    show: Any = display
+    show(data, raw=True, metadata={"image/png": {"alt": alt}})
+
+
+def show_provenance(ds: xr.Dataset) -> None:
+    """Show how to repeat a run; a rendered page has it in a box at its end.
+
+    Parameters
+    ----------
+    ds : Dataset
+        From a run.
+    """
+    from IPython.display import display
+
+    rows = provenance(ds)
+    cells = "".join(
+        f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items()
+    )
+    text = "\n".join(f"{label}: {value}" for label, value in rows.items())
+    show: Any = display
+    show({PROVENANCE: rows, "text/html": f"<table>{cells}</table>", "text/plain": text}, raw=True)

@@ -1,0 +1,114 @@
+"""The executed notebook as it is written: strict JSON, no secrets, no traces of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from corecurves.reports.notebook import Notebook, nbformat_package
+from corecurves.reports.redact import Redactor
+from corecurves.reports.values import recorded
+
+__all__ = ["notebook_text", "settled", "tidy"]
+
+
+def tidy(book: Notebook, values: Mapping[str, object], redactor: Redactor) -> Notebook:
+    """Notebook without the traces of this machine and this moment, in strict JSON types.
+
+    Parameters
+    ----------
+    book : NotebookNode
+        Executed.
+    values : mapping of str to object
+        The parameters it was given.
+    redactor : Redactor
+        What takes the secrets out.
+
+    Returns
+    -------
+    NotebookNode
+        A new notebook.
+
+    Examples
+    --------
+    >>> from corecurves.reports.notebook import as_notebook
+    >>> book = as_notebook({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    >>> tidy(book, {"cut": float("inf")}, Redactor({})).metadata.papermill
+    {'parameters': {'cut': 'inf'}}
+    """
+    version = book.metadata.get("papermill", {}).get("version")
+    book.metadata["papermill"] = {"parameters": dict(values)}
+    if version:
+        book.metadata["papermill"]["version"] = version
+    book.metadata.setdefault("kernelspec", {})
+    book.metadata["kernelspec"].update(name="python3", language="python")
+    book.metadata["kernelspec"].setdefault("display_name", "Python 3")
+    for cell in book.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = _merged(cell.outputs)
+    return nbformat_package().from_dict(redactor.tree(recorded(book)))
+
+
+def _merged(outputs: Sequence[Notebook]) -> list[Notebook]:
+    """Outputs with neighbouring pieces of one stream as one."""
+    merged: list[Notebook] = []
+    for output in outputs:
+        if output.output_type == "stream":
+            last = merged[-1] if merged else None
+            if last is not None and last.output_type == "stream" and last.name == output.name:
+                last.text += output.text
+                continue
+        merged.append(output)
+    for output in merged:
+        if output.output_type == "stream":
+            output.text = settled(output.text)
+    return merged
+
+
+def settled(text: str) -> str:
+    r"""What a terminal shows in the end of lines that were overwritten, as progress bars are.
+
+    Parameters
+    ----------
+    text : str
+        With carriage returns.
+
+    Returns
+    -------
+    str
+        Without.
+
+    Examples
+    --------
+    >>> settled("10 %\r100 %\nfine")
+    '100 %\nfine'
+    """
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+
+
+def notebook_text(book: Notebook) -> str:
+    """Text of a notebook file.
+
+    Parameters
+    ----------
+    book : NotebookNode
+        As `tidy` returns it.
+
+    Returns
+    -------
+    str
+        Strict JSON.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_notebook
+    >>> notebook_text(new_notebook()).splitlines()[1]
+    ' "cells": [],'
+    """
+    return f"{nbformat_package().v4.writes(book, allow_nan=False)}\n"

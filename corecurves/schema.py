@@ -1,0 +1,129 @@
+"""One table of all variables: it drives building, checking, saving and the documentation.
+
+A variable is filled from the records of cells, or handed in by the evaluation. Along every
+dimension of the plan that a variable does not have, the first cell fills it: ``hits`` has no
+``replay``, so it comes from replay 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+__all__ = ["LANE", "SCHEMA_VERSION", "STATUSES", "Schema", "Variable"]
+
+SCHEMA_VERSION = "1"
+
+STATUSES = ("ok", "call_failed", "cut_off", "unparsable", "skipped")
+"""How a cell ended. A cell that is not ``ok`` is NaN, never a fail and never a pass."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable or coordinate of a Dataset.
+
+    Parameters
+    ----------
+    name : str
+        Its name; the record of a cell has the value under the same name.
+    dims : tuple of str
+        Its dimensions, in order.
+    kind : {"float", "text", "flag"}
+        Numbers (NaN where there is none), text (``""`` where there is none), or booleans.
+    long_name, units : str
+        For labels and tables; the units of a pure number are ``"1"``.
+    role : {"result", "cost", "coordinate"}
+        Results are identical whenever a run is repeated; costs vary.
+    recorded : bool
+        Whether a boolean ``NAME_recorded`` stands beside it that tells no text from ``""``.
+    long : bool
+        Whether it is left in the ledger under ``texts=False``.
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    kind: Literal["float", "text", "flag"]
+    long_name: str
+    units: str = "1"
+    role: Literal["result", "cost", "coordinate"] = "result"
+    recorded: bool = False
+    long: bool = False
+
+    @property
+    def attrs(self) -> dict[str, str]:
+        """Attributes of the variable in a Dataset."""
+        return {"long_name": self.long_name, "units": self.units, "role": self.role}
+
+    @property
+    def companion(self) -> Variable:
+        """The boolean that says where the text was recorded."""
+        return replace(
+            self,
+            name=f"{self.name}_recorded",
+            kind="flag",
+            long_name=f"whether there is a {self.long_name}",
+            units="1",
+            recorded=False,
+            long=False,
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The variables of one question's Dataset.
+
+    Parameters
+    ----------
+    question : str
+        ``lane``, ``rose``, ``recall`` or ``descent``.
+    dims : tuple of str
+        Dimensions of the plan, in order.
+    variables : tuple of Variable
+        All variables, coordinates included.
+    """
+
+    question: str
+    dims: tuple[str, ...]
+    variables: tuple[Variable, ...]
+
+    def __getitem__(self, name: str) -> Variable:
+        return next(variable for variable in self.variables if variable.name == name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(variable.name == name for variable in self.variables)
+
+
+_CELL = ("concept", "k", "arm", "sample")
+_REPLAYED = (*_CELL, "replay")
+
+LANE = Schema(
+    "lane",
+    _REPLAYED,
+    (
+        Variable("hits", _CELL, "float", "expected tokens hit by the probe's answer", "tokens"),
+        Variable("token_hits", (*_CELL, "token"), "float", "whether the token was hit"),
+        Variable("vault_hits", _CELL, "float", "memory entries retrieved for the probe", "entries"),
+        Variable("status", _CELL, "text", "how the cell ended"),
+        Variable("reason", _CELL, "text", "why it did not end well", recorded=True),
+        Variable("surface", _CELL, "text", "answer to the probe", recorded=True, long=True),
+        Variable("walk_surface", _CELL, "text", "path behind the answer", recorded=True, long=True),
+        Variable("accepted", _CELL, "float", "whether the k-th correction was accepted"),
+        Variable("review", _CELL, "text", "review of the k-th correction", recorded=True),
+        Variable("trace_hash", _REPLAYED, "text", "hash of the whole session"),
+        Variable("replay_status", _REPLAYED, "text", "how each replay ended"),
+        Variable("replay_match", _CELL, "float", "whether all replays have the same trace hash"),
+        Variable("correction", ("concept", "k", "arm"), "text", "k-th correction", recorded=True),
+        Variable("adds", ("concept", "k"), "text", "token that the k-th correction adds"),
+        Variable("expected", ("concept", "token"), "text", "expected token", recorded=True),
+        Variable("introduced", ("concept", "token"), "float", "k that introduces the token", "k"),
+        Variable("seconds", _REPLAYED, "float", "time that the cell took", "s", role="cost"),
+        Variable("split", ("concept",), "text", "split", role="coordinate"),
+        Variable("pack", ("concept",), "text", "vocabulary pack", role="coordinate"),
+        Variable("shape", ("concept",), "text", "shape of the curriculum", role="coordinate"),
+        Variable("contract", ("concept",), "flag", "whether it keeps the contract",
+                 role="coordinate"),
+        Variable("probe", ("concept",), "text", "probe", role="coordinate"),
+        Variable("curriculum_length", ("concept",), "float", "corrections in the curriculum",
+                 "corrections", role="coordinate"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Summaries of runs: pure functions from Dataset to Dataset, and tables for people."""

@@ -1,0 +1,328 @@
+"""Summary of a lane run: the figures that the sample-efficiency contract publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from corecurves.engine.dataset import check_dataset
+from corecurves.schema import LANE, SCHEMA_VERSION
+from corecurves.stats import clustered_rate, first_reach, kaplan_meier, t_interval
+
+__all__ = ["GATE", "summarize_lane"]
+
+GATE = 0.95
+"""The one structural gate: below this share of reproduced snapshots no curve can be trusted."""
+
+Floats = NDArray[np.float64]
+_BOUNDS = ("lower", "upper")
+_NEEDED = ("hits", "token_hits", "vault_hits", "status", "replay_match", "introduced", "contract",
+           "curriculum_length", "expected_recorded")  # fmt: skip
+
+
+def summarize_lane(
+    ds: xr.Dataset, *, contract: bool = True, confidence: float = 0.95
+) -> xr.Dataset:
+    """Curve of each concept, and the aggregates over concepts.
+
+    Parameters
+    ----------
+    ds : Dataset
+        From `run_lane`.
+    contract : bool
+        Whether the aggregates are over the concepts that keep the contract, or over the others.
+    confidence : float
+        Nominal coverage of the intervals.
+
+    Returns
+    -------
+    Dataset
+        Per concept: ``cumulative_token_hit_count (concept, k, arm)`` and ``vault_hits`` (means over
+        judged samples), the slope ``gain``, ``corrections_to_first_hit``,
+        ``corrections_to_saturation`` (NaN when never, see ``…_state``), ``saturation_score``, and
+        the ``delay`` of each token. Aggregates by arm, each with an interval along ``ci_bound``;
+        a concept's samples are averaged first. ``survival (arm, delay)`` is the Kaplan–Meier share
+        of tokens not yet heard, clustered by concept. ``replay_determinism`` and ``gate``.
+
+    Raises
+    ------
+    DatasetError
+        If `ds` is no lane Dataset.
+
+    Notes
+    -----
+    A snapshot that did not end well is neither a hit nor a miss. Where it stands before the first
+    hit, that concept's figure is *undecided*: it is left out of the means and rates and counted in
+    ``…_undecided``; ``…_bounds`` are the rates if all undecided ones had failed, or passed.
+
+    The delay of a token is its first k in the answer minus the k that introduced it, right-censored
+    at the curriculum's end. A token that is in the answer before it is taught has a negative delay:
+    the system knew it.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> summary.saturation_rate.sel(arm="taught").item(), summary.gate.item()
+    (1.0, 'passed')
+    """
+    check_dataset(ds, LANE, *_NEEDED)
+    planned = (ds.k <= ds.curriculum_length).transpose("concept", "k")
+    tokens = ds.expected_recorded.sum("token")
+    curve = _curve(ds)
+    reached = {
+        "first_hit": _reach(ds.hits, xr.ones_like(tokens), planned),
+        "saturation": _reach(ds.hits, tokens, planned),
+    }
+    last = ds.hits.where(ds.k == ds.curriculum_length).max("k")
+    score = (last / tokens).transpose("concept", "arm", "sample")
+    delays = _delays(ds, planned)
+    counted = ds.contract.values == contract
+    figures: dict[str, Any] = {
+        **curve,
+        **{f"corrections_to_{name}": k for name, (k, _) in reached.items()},
+        **{f"{name}_state": state for name, (_, state) in reached.items()},
+        "saturation_score": score.assign_attrs(_label("hits at the end / expected tokens")),
+        **delays,
+        **_aggregates(reached, score, ds.curriculum_length.values, counted, confidence),
+        **_survival(delays, counted, confidence),
+        **_counts(ds, planned, counted),
+        **_replay(ds, counted),
+    }
+    summary = xr.Dataset(figures).assign_coords(ci_bound=list(_BOUNDS))
+    summary = summary.assign_coords({name: ds[name] for name in ds.coords if name != "replay"})
+    summary["expected"] = ds.expected
+    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+        "summary_of": "lane",
+        "schema_version": SCHEMA_VERSION,
+        "aggregates_over": "contract" if contract else "not contract",
+        "ci_prob": confidence,
+    }
+    return summary
+
+
+def _label(long_name: str, units: str = "1") -> dict[str, str]:
+    return {"long_name": long_name, "units": units}
+
+
+def _curve(ds: xr.Dataset) -> dict[str, xr.DataArray]:
+    judged = ds.hits.notnull().sum("sample")
+    hits = ds.hits.sum("sample") / judged.where(judged > 0)
+    seen = ds.vault_hits.notnull().sum("sample")
+    vault = ds.vault_hits.sum("sample") / seen.where(seen > 0)
+    gain = hits.diff("k").reindex(k=ds.k)
+    match = ds.replay_match.min("sample")
+    return {
+        "hits": ds.hits,
+        "replay_match": match.assign_attrs(_label("whether all replays of all samples agree")),
+        "cumulative_token_hit_count": hits.assign_attrs(_label("expected tokens hit", "tokens")),
+        "vault_hits": vault.assign_attrs(_label("memory entries retrieved", "entries")),
+        "gain": gain.assign_attrs(_label("hits gained by the k-th correction", "tokens")),
+        "samples_judged": judged.assign_attrs(_label("judged samples", "samples")),
+    }
+
+
+def _reach(
+    hits: xr.DataArray, target: xr.DataArray, planned: xr.DataArray
+) -> tuple[xr.DataArray, xr.DataArray]:
+    """First k at a target by concept, arm and sample, and whether it was reached."""
+    arranged = hits.transpose("concept", "arm", "sample", "k")
+    exists = planned.broadcast_like(arranged).transpose(*arranged.dims)
+    goal = target.broadcast_like(arranged.isel(k=0)).transpose("concept", "arm", "sample")
+    k, state = first_reach(arranged.values, goal.values, planned=exists.values)
+    dims = ("concept", "arm", "sample")
+    return (
+        xr.DataArray(k, dims=dims, attrs=_label("smallest k that reaches it", "corrections")),
+        xr.DataArray(state.astype(object), dims=dims, attrs=_label("whether it was reached")),
+    )
+
+
+def _delays(ds: xr.Dataset, planned: xr.DataArray) -> dict[str, xr.DataArray]:
+    """Delay of each token, and whether it was observed (1), censored (0) or unknown (NaN)."""
+    arranged = ds.token_hits.transpose("concept", "arm", "sample", "token", "k")
+    real = ds.expected_recorded.broadcast_like(arranged.isel(k=0))
+    real = real.transpose("concept", "arm", "sample", "token")
+    exists = planned.broadcast_like(arranged).transpose(*arranged.dims)
+    first, state = first_reach(arranged.values, np.ones(arranged.shape[:-1]), planned=exists.values)
+    dims = ("concept", "arm", "sample", "token")
+    introduced = ds.introduced.broadcast_like(real).transpose(*dims).values
+    end = ds.curriculum_length.broadcast_like(real).transpose(*dims).values
+    seen, never = state == "reached", state == "never"
+    delay = np.where(seen, first, np.where(never, end, np.nan)) - introduced
+    event = np.where(seen, 1.0, np.where(never, 0.0, np.nan))
+    keep = real.values
+    attrs = _label("first k in the answer minus the k that introduced it", "corrections")
+    return {
+        "delay": xr.DataArray(np.where(keep, delay, np.nan), dims=dims, attrs=attrs),
+        "delay_observed": xr.DataArray(
+            np.where(keep, event, np.nan), dims=dims, attrs=_label("1 observed, 0 censored")
+        ),
+    }
+
+
+def _aggregates(
+    reached: dict[str, tuple[xr.DataArray, xr.DataArray]],
+    score: xr.DataArray,
+    lengths: Floats,
+    counted: NDArray[np.bool_],
+    confidence: float,
+) -> dict[str, xr.DataArray]:
+    found: dict[str, xr.DataArray] = {}
+    for name, (k, state) in reached.items():
+        k, state = k[counted], state[counted]
+        longest = float(lengths[counted].max(initial=0))
+        found |= _mean(f"mean_corrections_to_{name}", k.values, "corrections", confidence, longest)
+        decided = (state != "undecided").values
+        passed = (state == "reached").values
+        found |= _rate(f"{name}_rate", passed, decided, confidence)
+        low, high = passed.sum((0, 2)), (passed | ~decided).sum((0, 2))
+        total = max(1, int(counted.sum()) * state.sizes["sample"])
+        found[f"{name}_rate_bounds"] = xr.DataArray(
+            np.stack([low, high], axis=-1) / total,
+            dims=("arm", "ci_bound"),
+            attrs=_label("rate if all undecided had failed, or passed"),
+        )
+        found[f"{name}_undecided"] = xr.DataArray(
+            (~decided).sum((0, 2)), dims="arm", attrs=_label("undecided curves", "curves")
+        )
+    return found | _mean("mean_saturation_score", score[counted].values, "1", confidence, 1.0)
+
+
+def _mean(
+    name: str, values: Floats, units: str, confidence: float, highest: float
+) -> dict[str, xr.DataArray]:
+    """Mean over concepts of means over samples, by arm, with a t interval inside [0, highest]."""
+    means = _over(values, lambda x: float(x.mean()) if x.size else np.nan)
+    intervals = [t_interval(column, confidence=confidence) for column in means.T]
+    bounds = np.array([[i.lower, i.upper] for i in intervals]).reshape(-1, 2).clip(0.0, highest)
+    label = name.replace("_", " ")
+    return {
+        name: xr.DataArray([i.mean for i in intervals], dims="arm", attrs=_label(label, units)),
+        f"{name}_ci": _interval(bounds, label, units, "t over concepts", confidence),
+        f"{name}_n": xr.DataArray(
+            [i.units for i in intervals], dims="arm", attrs=_label("concepts in it", "concepts")
+        ),
+    }
+
+
+def _rate(
+    name: str, passed: NDArray[np.bool_], decided: NDArray[np.bool_], confidence: float
+) -> dict[str, xr.DataArray]:
+    """Share of concepts, by arm, with a Wilson interval."""
+    means = _over(np.where(decided, passed, np.nan), lambda x: x.mean() if x.size else np.nan)
+    repeats = decided.sum(axis=2)
+    rates = [
+        clustered_rate(means[:, arm], repeats[:, arm], confidence=confidence)
+        for arm in range(means.shape[1])
+    ]
+    label = name.replace("_", " ")
+    bounds = np.array([[r.lower, r.upper] for r in rates]).reshape(-1, 2)
+    return {
+        name: xr.DataArray([r.rate for r in rates], dims="arm", attrs=_label(label)),
+        f"{name}_ci": _interval(bounds, label, "1", "Wilson over concepts", confidence),
+        f"{name}_n": xr.DataArray(
+            [r.units for r in rates], dims="arm", attrs=_label("concepts in it", "concepts")
+        ),
+    }
+
+
+def _interval(bounds: Floats, label: str, units: str, kind: str, confidence: float) -> xr.DataArray:
+    attrs: dict[str, Any] = {**_label(f"interval of {label}", units)}
+    attrs |= {"ci_kind": kind, "ci_prob": confidence}
+    return xr.DataArray(bounds, dims=("arm", "ci_bound"), attrs=attrs)
+
+
+def _over(values: NDArray[Any], reduce: Callable[[Floats], float]) -> Floats:
+    """Reduction over the judged samples of each (concept, arm)."""
+    out = np.full(values.shape[:2], np.nan)
+    for at in np.ndindex(*values.shape[:2]):
+        column = values[at].astype(float)
+        out[at] = reduce(column[~np.isnan(column)])
+    return out
+
+
+def _survival(
+    delays: dict[str, xr.DataArray], counted: NDArray[np.bool_], confidence: float
+) -> dict[str, xr.DataArray]:
+    """Kaplan–Meier share of tokens not yet heard, on the whole delays of all arms."""
+    delay, event = delays["delay"].values[counted], delays["delay_observed"].values[counted]
+    known = ~np.isnan(event)
+    low = int(delay[known].min()) - 1 if known.any() else -1
+    grid = np.arange(low, int(delay[known].max()) + 1 if known.any() else 0)
+    n_arms = delay.shape[1]
+    share = np.full((n_arms, grid.size), np.nan)
+    band = np.full((n_arms, grid.size, 2), np.nan)
+    at_risk = np.zeros((n_arms, grid.size))
+    for arm in range(n_arms):
+        mask = known[:, arm]
+        cluster = np.broadcast_to(np.arange(delay.shape[0])[:, None, None], mask.shape)
+        curve = kaplan_meier(
+            delay[:, arm][mask], event[:, arm][mask] == 1, cluster[mask], confidence=confidence
+        )
+        if not curve.time.size:
+            continue
+        row = np.searchsorted(curve.time, grid, side="right") - 1
+        inside = (row >= 0) & (grid <= curve.time[-1])
+        before = row < 0
+        share[arm] = np.where(inside, curve.survival[row], np.where(before, 1.0, np.nan))
+        band[arm, :, 0] = np.where(inside, curve.lower[row], np.nan)
+        band[arm, :, 1] = np.where(inside, curve.upper[row], np.nan)
+        observed = delay[:, arm][mask]
+        at_risk[arm] = [(observed >= time).sum() for time in grid]
+    attrs: dict[str, Any] = _label("share of tokens not yet heard")
+    kind = {"ci_kind": "Wilson on the effective size, clustered by concept"}
+    return {
+        "survival": xr.DataArray(share, {"delay_k": grid}, ("arm", "delay_k"), attrs=attrs),
+        "survival_ci": xr.DataArray(
+            band, dims=("arm", "delay_k", "ci_bound"), attrs=attrs | kind | {"ci_prob": confidence}
+        ),
+        "survival_at_risk": xr.DataArray(
+            at_risk, dims=("arm", "delay_k"), attrs=_label("tokens at risk", "tokens")
+        ),
+        "mean_delay": xr.DataArray(
+            _over(np.moveaxis(np.where(event == 1, delay, np.nan), 1, 0).reshape(n_arms, 1, -1),
+                  lambda x: float(x.mean()) if x.size else np.nan)[:, 0],
+            dims="arm", attrs=_label("mean delay of the tokens heard", "corrections"),
+        ),
+        "tokens_heard": xr.DataArray(
+            (event == 1).sum((0, 2, 3)), dims="arm", attrs=_label("tokens heard", "tokens")
+        ),
+        "tokens_censored": xr.DataArray(
+            (event == 0).sum((0, 2, 3)), dims="arm", attrs=_label("tokens never heard", "tokens")
+        ),
+    }  # fmt: skip
+
+
+def _counts(
+    ds: xr.Dataset, planned: xr.DataArray, counted: NDArray[np.bool_]
+) -> dict[str, xr.DataArray]:
+    n = planned[counted].sum().item() * ds.sizes["sample"]
+    ok = (ds.status[counted] == "ok").sum(("concept", "k", "sample"))
+    return {
+        "cells_planned": xr.full_like(ok, n).assign_attrs(_label("planned snapshots", "cells")),
+        "cells_judged": ok.assign_attrs(_label("judged snapshots", "cells")),
+        "cells_failed": (n - ok).assign_attrs(_label("snapshots without a result", "cells")),
+        "n_concepts": xr.DataArray(int(counted.sum()), attrs=_label("concepts in the aggregates")),
+    }
+
+
+def _replay(ds: xr.Dataset, counted: NDArray[np.bool_]) -> dict[str, xr.DataArray]:
+    arm = "taught" if "taught" in ds.arm else ds.arm.values[0]
+    match = ds.replay_match[counted].sel(arm=arm)
+    planned, matched = int(match.notnull().sum()), int((match == 1).sum())
+    share = matched / planned if planned else np.nan
+    gate = "not measured" if not planned else "passed" if share >= GATE else "failed"
+    return {
+        "replay_determinism": xr.DataArray(
+            share, attrs=_label("reproduced snapshots / planned snapshots of the taught arm")
+        ),
+        "replay_planned": xr.DataArray(planned, attrs=_label("planned snapshots", "cells")),
+        "replay_matched": xr.DataArray(matched, attrs=_label("reproduced snapshots", "cells")),
+        "gate": xr.DataArray(
+            np.array(gate, dtype=object), attrs=_label(f"replay determinism of at least {GATE}")
+        ),
+    }

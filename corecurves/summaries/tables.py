@@ -1,0 +1,232 @@
+"""Tables of summaries, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corecurves.errors import DatasetError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["aggregates_lane", "gate_line", "table_lane", "text_lane"]
+
+_AGGREGATES = (
+    "mean_corrections_to_first_hit",
+    "mean_corrections_to_saturation",
+    "first_hit_rate",
+    "saturation_rate",
+    "mean_saturation_score",
+)
+
+
+def table_lane(summary: xr.Dataset) -> pd.DataFrame:
+    """Table of a lane summary, one row a concept and arm.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    DataFrame
+        The curve of hits and of vault hits by k, and the figures of the contract. "never" and
+        "undecided" are written out; with several samples the figures are means over those that
+        reached the target.
+
+    Raises
+    ------
+    DatasetError
+        If it is no lane summary.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> cc.table_lane(summary).loc[("wisdom", "taught"), "hits by k"]
+    '0 1 2 3 4 5'
+    """
+    import pandas as pd
+
+    _check(summary)
+    rows = {}
+    for concept in summary.concept.values:
+        for arm in summary.arm.values:
+            one = summary.sel(concept=concept, arm=arm)
+            inside = (one.k <= one.curriculum_length).values
+            rows[(str(concept), str(arm))] = {
+                "split": str(one.split.item()),
+                "shape": str(one["shape"].item()),
+                "hits by k": _curve(one.cumulative_token_hit_count.values[inside]),
+                "vault hits by k": _curve(one.vault_hits.values[inside]),
+                "first hit": _reached(one, "first_hit"),
+                "saturation": _reached(one, "saturation"),
+                "score": _number(float(one.saturation_score.mean("sample")), 2),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index = pd.MultiIndex.from_tuples(list(rows), names=["concept", "arm"])
+    return frame
+
+
+def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
+    """Table of the aggregates of a lane summary, one row an arm.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    DataFrame
+        Each figure with its interval and the number of concepts that it is over.
+
+    Raises
+    ------
+    DatasetError
+        If it is no lane summary.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> cc.aggregates_lane(summary).loc["taught", "mean corrections to first hit"]
+    '1.00 (n 3)'
+    """
+    import pandas as pd
+
+    _check(summary)
+    rows = {}
+    for arm in summary.arm.values:
+        one = summary.sel(arm=arm)
+        rows[str(arm)] = {
+            name.replace("_", " "): _with_interval(
+                float(one[name]), one[f"{name}_ci"].values, int(one[f"{name}_n"])
+            )
+            for name in _AGGREGATES
+        }
+        rows[str(arm)]["cells"] = (
+            f"{int(one.cells_judged)} judged of {int(one.cells_planned)}, "
+            f"{int(one.cells_failed)} failed"
+        )
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index.name = "arm"
+    return frame
+
+
+def text_lane(summary: xr.Dataset) -> str:
+    """Lane summary as plain text for a terminal.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    str
+        The table of concepts, the aggregates, and the gate.
+
+    Raises
+    ------
+    DatasetError
+        If it is no lane summary.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
+    >>> print(cc.text_lane(summary).splitlines()[-1])
+    gate: passed (replay determinism 1.00, 20 of 20 snapshots reproduced; at least 0.95)
+    """
+    concepts = table_lane(summary).reset_index().drop(columns="vault hits by k")
+    totals = aggregates_lane(summary).T
+    over = summary.attrs["aggregates_over"]
+    n = int(summary.n_concepts)
+    kept = "keep" if over == "contract" else "do not keep"
+    return "\n".join(
+        [
+            _plain(concepts),
+            "",
+            f"over the {n} concepts that {kept} the contract (interval: "
+            f"{round(100 * summary.attrs['ci_prob'])} %, n: concepts)",
+            _plain(totals.reset_index(names="")),
+            "",
+            gate_line(summary),
+        ]
+    )
+
+
+def gate_line(summary: xr.Dataset) -> str:
+    """One line on the structural gate.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    str
+        The state, and what it rests on.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> cc.gate_line(cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False)))[:12]
+    'gate: passed'
+    """
+    state = summary.gate.item()
+    if state == "not measured":
+        return "gate: not measured (replays were not compared; run with replays=2)"
+    return (
+        f"gate: {state} (replay determinism {summary.replay_determinism.item():.2f}, "
+        f"{int(summary.replay_matched)} of {int(summary.replay_planned)} snapshots reproduced; "
+        "at least 0.95)"
+    )
+
+
+def _check(summary: xr.Dataset) -> None:
+    if getattr(summary, "attrs", {}).get("summary_of") != "lane":
+        raise DatasetError("a Dataset of summarize_lane is needed")
+
+
+def _curve(values: np.ndarray) -> str:
+    return " ".join(_number(float(value), 1) for value in values)
+
+
+def _number(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if digits == 1 and value == round(value) else f"{value:.{digits}f}"
+
+
+def _reached(one: xr.Dataset, name: str) -> str:
+    states = one[f"{name}_state"].values
+    values = one[f"corrections_to_{name}"].values
+    if not (states == "reached").any():
+        return "never" if (states == "never").all() else "undecided"
+    mean = _number(float(np.nanmean(values)), 1)
+    missed = int((states != "reached").sum())
+    return f"{mean} ({missed} of {states.size} not)" if missed else mean
+
+
+def _with_interval(value: float, bounds: np.ndarray, n: int) -> str:
+    if np.isnan(value):
+        return f"– (n {n})"
+    if np.isnan(bounds).any():
+        return f"{value:.2f} (n {n})"
+    return f"{value:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}] (n {n})"
+
+
+def _plain(frame: pd.DataFrame) -> str:
+    """Left-aligned columns."""
+    cells = [[str(column) for column in frame.columns]]
+    cells += [[str(value) for value in row] for row in frame.itertuples(index=False)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    lines = ["  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)) for row in cells]
+    return "\n".join(line.rstrip() for line in lines)

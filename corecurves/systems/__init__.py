@@ -1,0 +1,1 @@
+"""Systems: things that take turns and keep memory."""

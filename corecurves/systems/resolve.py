@@ -1,0 +1,220 @@
+"""From whatever names a system to the one form that runners use.
+
+A system may be named by a spec string, be an object that satisfies the Protocol, or be a plain
+callable: a function ``text -> text`` (one turn, no memory of its own), or a callable without
+parameters that makes a session (an object with ``turn``, or a function ``text -> text``).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import Any
+
+from corecurves.canonical import digest
+from corecurves.errors import UsageError, unknown
+from corecurves.spec_strings import Spec, parse_spec, typed_settings
+from corecurves.specs import Identity
+from corecurves.systems.base import Turn
+
+__all__ = ["Adapter", "as_system", "system_names"]
+
+ENTRY_POINTS = "corecurves.systems"
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A system behind one form: seeded starts, and turns that are always a `Turn`.
+
+    Parameters
+    ----------
+    source : object
+        A spec string, a system, or a callable.
+    """
+
+    source: Any
+
+    @cached_property
+    def system(self) -> Any:
+        """The system itself; for a spec string it is made on first use, in each process anew."""
+        if not isinstance(self.source, str):
+            return self.source
+        spec = parse_spec(self.source)
+        return _factory(spec.name)(spec)
+
+    @cached_property
+    def identity(self) -> Identity:
+        """Who answers."""
+        identity = getattr(self.system, "identity", None)
+        if identity is None:
+            name = getattr(self.system, "__qualname__", type(self.system).__qualname__)
+            return Identity(name, "", {"recognisable": False})
+        if not isinstance(identity, Identity):
+            raise UsageError(
+                f"`identity` of {type(self.system).__name__} is a {type(identity).__name__}; "
+                "make it a corecurves.Identity(name, version, settings)"
+            )
+        return identity
+
+    @property
+    def volatile(self) -> bool:
+        """Whether another process could not recognise this system."""
+        return getattr(self.system, "identity", None) is None
+
+    def start(self, seed: int) -> Any:
+        """Start a session that remembers nothing.
+
+        Parameters
+        ----------
+        seed : int
+            Handed to a system whose ``start`` has a parameter ``seed``.
+
+        Returns
+        -------
+        Session
+            With ``turn``.
+        """
+        session = self._start(seed)
+        if hasattr(session, "turn"):
+            return session
+        if callable(session):
+            return _FunctionSession(session)
+        raise UsageError(f"the session is a {type(session).__name__}; it needs a method `turn`")
+
+    def _start(self, seed: int) -> Any:
+        begin = getattr(self.system, "start", None)
+        if begin is not None:
+            return begin(seed=seed) if self._takes_seed else begin()
+        return self.system if _takes_text(self.system) else self.system()
+
+    @cached_property
+    def _takes_seed(self) -> bool:
+        return "seed" in inspect.signature(self.system.start).parameters
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived from a spec string is made anew where the copy arrives.
+        return {"source": self.source}
+
+
+def as_system(system: object) -> Adapter:
+    """Adapter of a system.
+
+    Parameters
+    ----------
+    system : str, System or callable
+        What names it.
+
+    Returns
+    -------
+    Adapter
+        Checked: a spec string has been resolved.
+
+    Raises
+    ------
+    UsageError
+        If no system has this name, a setting is wrong, or the object is no system.
+
+    Examples
+    --------
+    >>> as_system("grounded?max_hops=2").identity.settings["max_hops"]
+    2
+    >>> as_system(str.upper).start(0).turn("yes").surface
+    'YES'
+    """
+    if isinstance(system, Adapter):
+        return system
+    if not isinstance(system, str) and not hasattr(system, "start") and not callable(system):
+        raise UsageError(
+            f"`system` is a {type(system).__name__}; give a spec string such as 'grounded', "
+            "an object with `start`, or a function text -> text"
+        )
+    if inspect.isclass(system) and hasattr(system, "start"):
+        raise UsageError(f"`system` is the class {system.__name__}; give an instance of it")
+    adapter = Adapter(system)
+    _ = adapter.identity
+    return adapter
+
+
+def system_names() -> list[str]:
+    """Names that a spec string may begin with.
+
+    Returns
+    -------
+    list of str
+        The bundled ones, then those that other packages register.
+
+    Examples
+    --------
+    >>> "grounded" in system_names()
+    True
+    """
+    return [*_BUNDLED, *(point.name for point in entry_points(group=ENTRY_POINTS))]
+
+
+def _grounded(spec: Spec) -> object:
+    from corecurves.systems.grounded import GroundedSettings, GroundedSystem
+
+    settings = typed_settings(GroundedSettings, spec.settings)
+    return GroundedSystem(GroundedSettings(**settings))  # type: ignore[arg-type]
+
+
+_BUNDLED: dict[str, Callable[[Spec], object]] = {"grounded": _grounded}
+
+
+def _factory(name: str) -> Callable[[Spec], object]:
+    if name in _BUNDLED:
+        return _BUNDLED[name]
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name == name:
+            make = point.load()
+            return lambda spec: make(**typed_settings(make, spec.settings))
+    raise UsageError(unknown("system", name, system_names()))
+
+
+def _takes_text(function: Any) -> bool:
+    """Whether a callable takes a text, as one turn does, or nothing, as a start does."""
+    try:
+        parameters = list(_positional(function))
+    except (TypeError, ValueError):
+        return not inspect.isclass(function)
+    return bool(parameters)
+
+
+def _positional(function: Any) -> Iterator[inspect.Parameter]:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) and (
+            parameter.default is parameter.empty
+        ):
+            yield parameter
+
+
+class _FunctionSession:
+    """A session around a function; its trace hash is over what was said and answered."""
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+        self._history: list[list[str]] = []
+        # The runner looks here to see whether a turn would block its thread.
+        self.asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004
+        )
+
+    def turn(self, text: str) -> Any:
+        answer = self._function(text)
+        if inspect.isawaitable(answer):
+            return self._finish_later(text, answer)
+        return self._finish(text, answer)
+
+    async def _finish_later(self, text: str, answer: Any) -> Turn:
+        return self._finish(text, await answer)
+
+    def _finish(self, text: str, answer: Any) -> Turn:
+        if isinstance(answer, Turn):
+            return answer
+        if not isinstance(answer, str):
+            raise TypeError(f"the system answered a {type(answer).__name__}; it must answer text")
+        self._history.append([text, answer])
+        return Turn(answer, trace_hash=digest(self._history))

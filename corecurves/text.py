@@ -1,0 +1,173 @@
+"""Words, hits and tokens of a text, under one normal form.
+
+The normal form is NFKC, casefolded, curly apostrophes straightened, format characters dropped. A
+*word* is a run of letters, combining marks, digits and underscores. It keeps an inner apostrophe
+(``can't`` does not hold ``can``) but not a possessive one (``cell's`` is ``cell``); a point or
+comma between digits (``10.5``); a sign before a number (``-10``); and a closing ``#`` or ``++``
+(``c#``, ``c++``). A token is *hit* when its words stand in a text as a contiguous run of whole
+words. Both sides go through the same form; there is no stemming, so other forms are listed as
+variants.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bpe_openai import Encoding
+
+__all__ = ["contains", "count_tokens", "hits", "normalise", "words"]
+
+_APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2032": "'"})
+_SIGNS = str.maketrans({"\u2212": "-"})
+_MARK = "\u0001"
+"""Stands for a combining mark while words are found: ``re`` has no class for them."""
+_WORD = re.compile(
+    r"""
+    (?<![\w.,\x01])[+-]\d+(?:[.,]\d+)*           # a signed number
+    | \d+(?:[.,]\d+)+[\w\x01]*                   # a number with a point or comma in it
+    | [\w\x01]+(?:'[\w\x01]+)*(?:\#|\+\+)?(?![\w\x01])
+    """,
+    re.VERBOSE,
+)
+
+
+def normalise(text: str) -> str:
+    """Normal form of a text.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        NFKC and casefolded, apostrophes straight, without format characters.
+
+    Examples
+    --------
+    >>> normalise("The Cell\u2019s \ufb01nal WALL")
+    "the cell's final wall"
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).translate(_SIGNS)
+        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+        return unicodedata.normalize("NFKC", text.casefold())
+    return text.lower()
+
+
+@lru_cache(maxsize=65536)
+def words(text: str) -> tuple[str, ...]:
+    """Words of a text, in order, in normal form.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    tuple of str
+        The words.
+
+    Examples
+    --------
+    >>> words("The cell's wall isn't 10.5 mm: use C++.")
+    ('the', 'cell', 'wall', "isn't", '10.5', 'mm', 'use', 'c++')
+    """
+    normal = normalise(text)
+    flat = normal
+    if not normal.isascii():
+        flat = "".join(_MARK if unicodedata.category(c).startswith("M") else c for c in normal)
+    found = (normal[match.start() : match.end()] for match in _WORD.finditer(flat))
+    return tuple(word[:-2] if word.endswith("'s") else word for word in found)
+
+
+def contains(text: str, token: str) -> bool:
+    """Whether a token stands in a text as whole words.
+
+    Parameters
+    ----------
+    text : str
+        Where to look.
+    token : str
+        One or several words.
+
+    Returns
+    -------
+    bool
+        False for a token without any word.
+
+    Examples
+    --------
+    >>> contains("An onion has cells.", "ion"), contains("the cell's wall", "Cell")
+    (False, True)
+    """
+    needle = words(token)
+    if not needle:
+        return False
+    hay = words(text)
+    if len(needle) == 1:
+        return needle[0] in hay
+    return any(hay[i : i + len(needle)] == needle for i in range(len(hay) - len(needle) + 1))
+
+
+def hits(tokens: Sequence[Iterable[str]], *texts: str) -> tuple[bool, ...]:
+    """Which tokens are hit in at least one of the texts.
+
+    Parameters
+    ----------
+    tokens : sequence of iterable of str
+        Per token its accepted forms.
+    *texts : str
+        Texts searched one by one: no hit spans two of them.
+
+    Returns
+    -------
+    tuple of bool
+        Per token whether any of its forms occurs.
+
+    Examples
+    --------
+    >>> hits([["judgment", "judgments"], ["ion"]], "Good judgments.", "An onion.")
+    (True, False)
+    """
+    return tuple(any(contains(text, form) for form in forms for text in texts) for forms in tokens)
+
+
+def count_tokens(text: str) -> int:
+    """Number of o200k tokens of a text.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    int
+        Tokens.
+
+    Examples
+    --------
+    >>> count_tokens("Wisdom is judgment.")
+    5
+    """
+    # Lone surrogates have no encoding; the replacement keeps the count defined.
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return len(_o200k().encode_ordinary(clean))
+
+
+@lru_cache(maxsize=1)
+def _o200k() -> Encoding:
+    with warnings.catch_warnings():
+        # Its import calls a function of the standard library that is deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from bpe_openai import get_encoding
+    return get_encoding("o200k_base")

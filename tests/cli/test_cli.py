@@ -1,0 +1,148 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import corecurves as cc
+from corecurves.cli import main
+
+
+def run(capsys, *args):
+    with pytest.raises(SystemExit) as stop:
+        main([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+def test_lane_prints_a_table_and_writes_files(capsys, tmp_path):
+    out, plot = tmp_path / "a" / "lane.nc", tmp_path / "b" / "lane.png"
+    code, text, err = run(
+        capsys, "lane", "dev", "--system", "grounded?max_hops=2", "--out", out, "--plot", plot,
+        "--ledger", "none",
+    )  # fmt: skip
+    assert code == 0
+    assert "0 1 2 2 2 2" in text
+    assert text.splitlines()[-1].startswith("gate: passed")
+    assert str(out) in err
+    assert cc.load(out).attrs["system"] == "grounded?max_hops=2"
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_lane_as_json_is_strict(capsys):
+    code, text, _ = run(capsys, "lane", "dev", "--json", "--ledger", "none")
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    assert code == 0
+    assert found["aggregates"]["gate"] == "passed"
+    assert found["aggregates"]["mean_corrections_to_first_hit"] == [1.0, None]
+    assert len(found["curves"]["gain"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["lane", "publik"], 2, "did you mean 'public'"),
+        (["lane", "dev", "--arm", "contrl"], 2, "did you mean 'control'"),
+        (["lane", "dev", "--samples", "x"], 2, "'x' is not a valid integer"),
+        (["lane", "dev", "--system", "groundet"], 2, "did you mean 'grounded'"),
+        (["lane", "dev", "--out", "x.zarr"], 2, "--out is x.zarr; give a file that ends in .nc"),
+        (["lane", "dev", "--plot", "x.gif"], 2, "--plot is x.gif"),
+        (["lane", "dev", "--smples", "1"], 2, "--samples"),
+        (["lnae"], 2, "lnae"),
+        (["report"], 2, "'corecurves report --list' shows what there is"),
+        (["report", "sample_eficiency"], 2, "sample_efficiency"),
+        (["report", "sample_efficiency", "-p", "sample=3"], 2, "did you mean 'samples'"),
+        (["check", "nowhere"], 2, "nowhere"),
+    ],
+)
+def test_errors_are_one_line_and_exit_codes_say_the_kind(capsys, args, code, message):
+    found, out, err = run(capsys, *args)
+    assert (found, out) == (code, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+
+
+def test_check_is_silent_about_what_is_fine(capsys):
+    code, out, err = run(capsys, "check")
+    assert (code, out) == (0, "")
+    assert "0 faults" in err
+
+
+def test_check_prints_every_fault_and_exits_1(capsys, tmp_path):
+    (tmp_path / "a.yaml").write_text(
+        "concept: courage\nprobe: Is courage resolve?\ncorrections:\n"
+        "  - {text: 'No, courage is resolve.', adds: resolve}\n"
+        "  - {text: 'Courage zaps patience.', adds: patience}\n"
+    )
+    (tmp_path / "b.yaml").write_text("")
+    code, out, err = run(capsys, "check", tmp_path)
+    lines = [line.removeprefix(f"{tmp_path}/") for line in out.splitlines()]
+    assert code == 1
+    assert [line.split(" ")[0] for line in lines] == ["a.yaml:2:", "a.yaml:5:", "b.yaml:1:"]
+    assert "the review rejects correction 2" in lines[1]
+    assert "3 faults" in err
+
+
+def test_a_fault_in_a_file_stops_the_lane_with_all_of_them(capsys, tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("concept: courage\n")
+    code, _, err = run(capsys, "lane", path)
+    assert code == 1
+    assert len(err.splitlines()) == 2
+
+
+def test_report_list_names_the_parameters(capsys):
+    code, out, _ = run(capsys, "report", "--list")
+    assert code == 0
+    assert "sample_efficiency: " in out
+    assert "samples = 1" in out
+
+
+@pytest.mark.filterwarnings("default")  # the command line shows it on a line of its own
+def test_failed_cells_have_their_exit_code(capsys, monkeypatch):
+    import corecurves.systems.resolve as resolve
+
+    def broken(spec):
+        return type("Broken", (), {"identity": cc.Identity("broken"),
+                                   "start": lambda self: self,
+                                   "turn": lambda self, text: 1 / 0})()  # fmt: skip
+
+    monkeypatch.setitem(resolve._BUNDLED, "broken", broken)
+    code, out, err = run(capsys, "lane", "dev", "--system", "broken", "--ledger", "none")
+    assert code == 3
+    assert "80 of 80 cells have no result (call_failed 80)" in err
+    assert "undecided" in out
+
+
+def test_a_folder_without_permission_is_one_line(capsys, tmp_path):
+    target = tmp_path / "file"
+    target.write_text("")
+    code, _, err = run(capsys, "lane", "dev", "--ledger", "none", "--quiet", "--out",
+                       target / "lane.nc")  # fmt: skip
+    assert code == 2
+    assert "cannot be written" in err.splitlines()[-1]
+
+
+def test_the_module_runs_and_a_closed_pipe_is_no_error():
+    process = subprocess.run(
+        f"{sys.executable} -m corecurves report --list | head -n 1",
+        shell=True, capture_output=True, text=True, timeout=60, env=dict(os.environ), check=False,
+    )  # fmt: skip
+    assert process.returncode == 0
+    assert "Traceback" not in process.stderr
+    assert "BrokenPipe" not in process.stderr
+
+
+@pytest.mark.notebook
+def test_demo_writes_everything_it_names(capsys, tmp_path):
+    code, out, _ = run(capsys, "demo", "--out", tmp_path / "demo", "--quiet")
+    assert code == 0
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {
+        "lane_public.nc", "lane_public.png", "lane_holdouts.nc", "lane_holdouts.png",
+        "lane_stress.nc", "lane_stress.png", "delay_public.png", "sample_efficiency.html",
+    }  # fmt: skip
+    assert all(name in out for name in names)
+    assert out.count("gate: passed") == 3

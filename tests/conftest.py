@@ -1,0 +1,28 @@
+"""Shared by all tests: a cache of their own, no figures on screen."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import pytest
+from helpers import Rote
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    """A ledger of one test is never another's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture
+def rote():
+    return Rote()

@@ -1,0 +1,52 @@
+"""The notebooks that come with the library run, and say what they should."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+import corecurves as cc
+from corecurves.bundled import bundled_names, bundled_path
+from corecurves.reports import declared_parameters
+
+NAMES = [name.removesuffix(".ipynb") for name in bundled_names("notebooks") if ".ipynb" in name]
+SMALL = {
+    "sample_efficiency": {"split": "dev", "ledger": "none"},
+    "what_if": {"split": "dev", "concept": "wisdom"},
+}
+
+
+def test_every_notebook_is_tried():
+    assert set(NAMES) == set(SMALL)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_are_committed_clean(name):
+    book = nbformat.read(bundled_path("notebooks", f"{name}.ipynb"), as_version=4)
+    assert declared_parameters(book)
+    for cell in book.cells:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+    assert "?" in book.cells[0].source.splitlines()[0] + book.cells[0].source
+    assert "wrongly" in "".join(cell.source for cell in book.cells[-3:])
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_render_to_one_page_that_needs_nothing(name, tmp_path):
+    page = cc.render_report(name, tmp_path / "page.html", parameters=SMALL[name], progress=False)
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
+    assert not re.search(r"<script|@import|url\((?!['\"]?data:)", text)
+    assert 'alt="' in text
+    assert "Figure without a description" not in text
+    assert "plan hash" in text
+
+
+@pytest.mark.notebook
+def test_a_rendered_notebook_is_strict_json(tmp_path):
+    out = cc.render_report("sample_efficiency", tmp_path / "r.ipynb",
+                           parameters=SMALL["sample_efficiency"], progress=False)  # fmt: skip
+    book = json.loads(out.read_text(), parse_constant=lambda name: pytest.fail(name))
+    assert "gate: passed" in json.dumps(book)
