@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["LANE", "SCHEMA_VERSION", "STATUSES", "Schema", "Variable"]
+__all__ = ["LANE", "ROSE", "SCHEMA_VERSION", "SERVED", "STATUSES", "Schema", "Variable"]
 
 SCHEMA_VERSION = "1"
 
@@ -125,5 +125,61 @@ LANE = Schema(
         Variable("probe", ("concept",), "text", "probe", role="coordinate"),
         Variable("curriculum_length", ("concept",), "float", "corrections in the curriculum",
                  "corrections", role="coordinate"),
+    ),
+)  # fmt: skip
+
+_NESTED = ("concept", "episode", "level", "arm", "sample")
+
+ROSE = Schema(
+    "rose",
+    _NESTED,
+    (
+        Variable("passed", _NESTED, "float", "whether the candidate passed"),
+        Variable("score", _NESTED, "float", "preference for the known-good outcome", "nats/token"),
+        Variable("status", _NESTED, "text", "how the cell ended"),
+        Variable("answer", _NESTED, "text", "answer of the model", recorded=True, long=True),
+        Variable("reason", _NESTED, "text", "reason of the grade or failure", recorded=True),
+        Variable("tokens_in", _NESTED, "float", "prompt tokens of all calls", "tokens",
+                 role="cost"),
+        Variable("tokens_out", _NESTED, "float", "tokens generated or scored", "tokens",
+                 role="cost"),
+        Variable("tokens_cached", _NESTED, "float", "prompt tokens not read again", "tokens",
+                 role="cost"),
+        Variable("seconds", _NESTED, "float", "time that the cell took", "s", role="cost"),
+        Variable("task", ("concept", "episode"), "text", "task", recorded=True),
+        Variable("lesson_text", ("concept", "level"), "text", "text of the lesson",
+                 recorded=True, long=True),
+        Variable("dropped", ("concept", "level"), "text", "claims that the level dropped"),
+        Variable("kind", ("concept",), "text", "kind of lesson", role="coordinate"),
+        Variable("family", ("concept",), "text", "family of the lesson", role="coordinate"),
+        Variable("planted", ("concept", "level"), "text", "loss that was planted by hand",
+                 role="coordinate"),
+        Variable("compressor", ("concept", "level"), "text", "what made the level",
+                 role="coordinate"),
+        Variable("half", ("concept", "episode"), "text", "half of the split", role="coordinate"),
+        Variable("episode_id", ("concept", "episode"), "text", "id of the episode",
+                 role="coordinate"),
+        Variable("leaked", ("concept", "episode", "level"), "flag",
+                 "whether the level was made with the episode", role="coordinate"),
+        Variable("lesson_tokens", ("concept", "level", "arm"), "float", "tokens served",
+                 "o200k tokens", role="coordinate"),
+        Variable("framing", ("concept", "episode", "sample"), "text", "framing of the prompt",
+                 role="coordinate"),
+        Variable("depth", ("level",), "float", "depth of the level", role="coordinate"),
+    ),
+)  # fmt: skip
+
+_SERVED = ("case", "served", "sample")
+
+SERVED = Schema(
+    "served",
+    _SERVED,
+    (
+        *(
+            replace(ROSE[name], dims=_SERVED)
+            for name in ("passed", "score", "status", "answer", "reason", "tokens_in",
+                         "tokens_out", "tokens_cached", "seconds")
+        ),
+        Variable("kind", ("case",), "text", "kind of case", role="coordinate"),
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from corecurves.cli.targets import check_targets, json_value
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def lane(
     """
     import corecurves as cc
 
-    _check_targets(out, plot)
+    check_targets(out, plot)
     ds = cc.run_lane(
         _sources(curricula),
         system,
@@ -133,16 +134,6 @@ def save_figure(summary: xr.Dataset, path: Path) -> None:
         figure.savefig(path, dpi=130)
 
 
-def _check_targets(out: str | None, plot: str | None) -> None:
-    """Refuse a bad target before anything is spent."""
-    kinds = {"--out": (out, (".nc",)), "--plot": (plot, (".png", ".svg", ".pdf"))}
-    for option, (target, suffixes) in kinds.items():
-        if target and Path(target).suffix not in suffixes:
-            raise click.UsageError(
-                f"{option} is {target}; give a file that ends in {', '.join(suffixes)}"
-            )
-
-
 def _sources(curricula: tuple[str, ...]) -> str | list[str | Path]:
     if not curricula:
         return "public"
@@ -154,12 +145,12 @@ def _as_json(summary: xr.Dataset) -> str:
 
     concepts = cc.table_lane(summary).reset_index().to_dict(orient="records")
     aggregates = {
-        str(name): _plain(variable.values.tolist())
+        str(name): json_value(variable.values.tolist())
         for name, variable in summary.data_vars.items()
         if variable.dims in ((), ("arm",), ("arm", "ci_bound"))
     }
     curves = {
-        name: _plain(summary[name].transpose("concept", "arm", "k").values.tolist())
+        name: json_value(summary[name].transpose("concept", "arm", "k").values.tolist())
         for name in ("cumulative_token_hit_count", "vault_hits", "gain")
     }
     content = {
@@ -172,10 +163,3 @@ def _as_json(summary: xr.Dataset) -> str:
         "aggregates": aggregates,
     }
     return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
-
-
-def _plain(value: object) -> object:
-    """The value with null where there is no number."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return None if value != value else value

@@ -47,7 +47,11 @@ def splits() -> list[str]:
     >>> {"public", "holdouts", "dev", "stress"} <= set(splits())
     True
     """
-    return [name for name in bundled_names("curricula") if name not in _NOT_SPLITS]
+    return [
+        name
+        for name in bundled_names("curricula")
+        if name not in _NOT_SPLITS and bundled_path("curricula", name).is_dir()
+    ]
 
 
 def load_curricula(source: CurriculumSource = "public") -> tuple[Curriculum, ...]:

@@ -1,40 +1,14 @@
-"""Frozen data: packs, curricula, corrections and tokens as files give them, and identities."""
+"""Packs, curricula, corrections and tokens, as files give them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from corecurves.canonical import JSON, as_json, digest
+from corecurves.canonical import JSON, digest
 from corecurves.text import hits
 
-__all__ = ["Correction", "Curriculum", "Identity", "Lemma", "Pack", "Relation", "Token"]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Who answered: part of every key, and of every Dataset.
-
-    Parameters
-    ----------
-    name, version : str
-        What it is called, and which version of it.
-    settings : mapping of str to JSON
-        Everything else that can change an answer.
-    """
-
-    name: str
-    version: str = ""
-    settings: Mapping[str, JSON] = field(default_factory=dict)
-
-    def content(self) -> dict[str, JSON]:
-        """The identity as JSON."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "settings": as_json(dict(self.settings), f"settings of {self.name}"),
-        }
+__all__ = ["Correction", "Curriculum", "Lemma", "Pack", "Relation", "Token"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,126 @@
+"""The plan of a lane run: which snapshots there are, and what is said in each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from corecurves.canonical import JSON, digest, stable_seed
+from corecurves.engine.plan import Plan
+from corecurves.errors import UsageError, unknown
+from corecurves.files.curricula import CurriculumSource, load_curricula, load_filler
+from corecurves.lane.work import LaneWork, Script
+from corecurves.protocol.arms import LANE_ARMS, arm_corrections, check_arms
+from corecurves.schema import SCHEMA_VERSION
+from corecurves.systems.resolve import as_system
+
+__all__ = ["prepare"]
+
+_MODES = ("fresh", "prefix")
+
+
+def prepare(
+    curricula: CurriculumSource,
+    system: object,
+    arms: Sequence[str],
+    samples: int,
+    replays: int,
+    seed: int,
+    mode: str,
+) -> tuple[Plan, LaneWork]:
+    """Plan and work of a run, checked before anything is spent; for arguments see `run_lane`."""
+    for name, count in (("samples", samples), ("replays", replays)):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise UsageError(f"`{name}` is {count!r}; give a whole number from 1")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise UsageError(f"`seed` is {seed!r}; give a whole number")
+    if mode not in _MODES:
+        raise UsageError(unknown("mode", mode, _MODES))
+    chosen = check_arms(arms, LANE_ARMS)
+    loaded = load_curricula(curricula)
+    adapter = as_system(system)
+    filler = load_filler() if "control" in chosen else ()
+    scripts = tuple(
+        tuple(
+            Script(
+                target.opening,
+                tuple(c.text for c in arm_corrections(arm, target, loaded, filler)),
+                target.probe,
+                tuple(token.forms for token in target.tokens),
+            )
+            for arm in chosen
+        )
+        for target in loaded
+    )
+    seeds = tuple(
+        tuple(stable_seed("lane", seed, target.concept, sample) for sample in range(samples))
+        for target in loaded
+    )
+    work = LaneWork(adapter, loaded, scripts, seeds, mode)
+    return _plan(work, chosen, samples, replays, seed), work
+
+
+def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, seed: int) -> Plan:
+    identity = work.system.identity.content()
+    index: list[tuple[int, int, int, int, int]] = []
+    keys: list[str] = []
+    groups: list[int] = []
+    turns = 0
+    group = itertools.count()
+    for c, curriculum in enumerate(work.curricula):
+        for a, arm in enumerate(arms):
+            script = work.scripts[c][a]
+            taught = _taught_hashes(identity, script)
+            for s, r in itertools.product(range(samples), range(replays)):
+                shared = work.mode == "prefix" and r == 0
+                number = next(group)
+                for k in range(len(script.corrections) + 1):
+                    place = [curriculum.concept, k, arm, s, r, "prefix" if shared else "fresh"]
+                    keys.append(digest(["lane", taught[k], work.seeds[c][s], place]))
+                    index.append((c, k, a, s, r))
+                    groups.append(number if shared or k == 0 else (number := next(group)))
+                    turns += 0 if shared else 1 + k
+                turns += 1 + len(script.corrections) if shared else 0
+    longest = max(len(curriculum) for curriculum in work.curricula)
+    config: dict[str, JSON] = {
+        "question": "lane",
+        "schema": SCHEMA_VERSION,
+        "system": identity,
+        "curricula": [curriculum.content() for curriculum in work.curricula],
+        "taught": {
+            arm: [list(work.scripts[c][a].corrections) for c in range(len(work.curricula))]
+            for a, arm in enumerate(arms)
+        },
+        "arms": list(arms),
+        "samples": samples,
+        "replays": replays,
+        "seed": seed,
+        "mode": work.mode,
+    }
+    return Plan(
+        question="lane",
+        coords={
+            "concept": [curriculum.concept for curriculum in work.curricula],
+            "k": list(range(longest + 1)),
+            "arm": list(arms),
+            "sample": list(range(samples)),
+            "replay": list(range(replays)),
+        },
+        index=np.asarray(index, dtype=np.int32),
+        keys=tuple(keys),
+        groups=np.asarray(groups, dtype=np.int64),
+        config=config,
+        volatile=work.system.volatile,
+        cost={"cells": len(keys), "teaching_turns": turns, "probes": len(keys)},
+    )
+
+
+def _taught_hashes(identity: dict[str, JSON], script: Script) -> list[str]:
+    """Per k a hash of everything that is said up to the probe, and of how the answer is read."""
+    start = digest([identity, script.opening, script.probe, script.tokens])
+    return list(
+        itertools.accumulate(script.corrections, lambda so_far, text: digest([so_far, text]),
+                             initial=start)
+    )  # fmt: skip

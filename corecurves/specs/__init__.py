@@ -1,0 +1,32 @@
+"""Frozen data, as files give it."""
+
+from corecurves.specs.curriculum import Correction, Curriculum, Lemma, Pack, Relation, Token
+from corecurves.specs.identity import Identity
+from corecurves.specs.lesson import (
+    Checks,
+    Dropped,
+    Episode,
+    Lesson,
+    Level,
+    Outcome,
+    ServedCase,
+    Store,
+)
+
+__all__ = [
+    "Checks",
+    "Correction",
+    "Curriculum",
+    "Dropped",
+    "Episode",
+    "Identity",
+    "Lemma",
+    "Lesson",
+    "Level",
+    "Outcome",
+    "Pack",
+    "Relation",
+    "ServedCase",
+    "Store",
+    "Token",
+]
