@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from corecurves.errors import UsageError, unknown
+from corecurves.redact import is_key_like
 
 __all__ = ["Spec", "parse_spec", "typed_settings"]
 
@@ -63,6 +64,11 @@ def parse_spec(text: str) -> Spec:
     except ValueError:
         raise UsageError(f"'{text}' has settings that cannot be read; write ?key=value") from None
     settings = dict(pairs)
+    for key in settings:
+        if is_key_like(key):
+            raise UsageError(
+                f"the setting `{key}` looks like a secret; keys are taken from the environment only"
+            )
     if len(settings) != len(pairs):
         raise UsageError(f"'{text}' gives a setting twice; keep one")
     return Spec(name.strip(), argument.strip(), settings)

@@ -4,9 +4,10 @@ The normal form is NFKC, casefolded, curly apostrophes straightened, format char
 *word* is a run of letters, combining marks, digits and underscores. It keeps an inner apostrophe
 (``can't`` does not hold ``can``) but not a possessive one (``cell's`` is ``cell``); a point or
 comma between digits (``10.5``); a sign before a number (``-10``); and a closing ``#`` or ``++``
-(``c#``, ``c++``). A token is *hit* when its words stand in a text as a contiguous run of whole
-words. Both sides go through the same form; there is no stemming, so other forms are listed as
-variants.
+(``c#``, ``c++``). Underscores at its edges do not belong to it (``_cell_`` is ``cell``). Scripts
+that put no space between words have runs for words: there, give whole runs as tokens. A token is
+*hit* when its words stand in a text as a contiguous run of whole words. Both sides go through the
+same form; there is no stemming, so other forms are listed as variants.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def words(text: str) -> tuple[str, ...]:
     if not normal.isascii():
         flat = "".join(_MARK if unicodedata.category(c).startswith("M") else c for c in normal)
     found = (normal[match.start() : match.end()] for match in _WORD.finditer(flat))
-    return tuple(word[:-2] if word.endswith("'s") else word for word in found)
+    bare = (word.removesuffix("'s").strip("_") for word in found)
+    return tuple(word for word in bare if word)
 
 
 def contains(text: str, token: str) -> bool:

@@ -148,17 +148,103 @@ def test_a_replay_that_differs_or_fails_does_not_match():
     assert cc.summarize_lane(lane(replays=1)).gate.item() == "not measured"
 
 
-def test_a_system_without_a_trace_never_matches():
-    class Silent:
-        identity = Identity("silent")
+def test_a_system_without_a_trace_has_that_of_its_transcript():
+    class Plain:
+        identity = Identity("plain")
+
+        def __init__(self, *answers):
+            self.answers = itertools.cycle(answers)
 
         def start(self):
             return self
 
         def turn(self, text):
-            return Turn("x")
+            return Turn(next(self.answers))
 
-    assert (lane(system=Silent()).replay_match.fillna(0) == 0).all()
+    assert (lane(system=Plain("x")).replay_match.fillna(1) == 1).all()
+    assert (lane(system=Plain("x", "y", "z")).replay_match.fillna(0) == 0).any()
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), RuntimeError("x")])
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_whatever_a_system_raises_fails_its_cell_and_no_other_run(error, asynchronous):
+    def answer(text):
+        if "patience" in text:
+            raise error
+        return text
+
+    async def later(text):
+        return answer(text)
+
+    with pytest.warns(UserWarning, match="call_failed 4"):
+        ds = lane([curriculum()], later if asynchronous else answer, arms="taught")
+    assert ds.status.values.ravel().tolist() == ["ok", "ok", "call_failed", "call_failed"]
+    assert (lane(system="grounded").status != "call_failed").all()
+
+
+def test_sessions_that_cannot_start_or_close():
+    count = itertools.count()
+
+    class Bad(Rote):
+        def start(self):
+            if next(count) % 3 == 0:
+                raise ConnectionError("no line")
+            return super().start()
+
+    with pytest.warns(UserWarning, match="ConnectionError: no line"):
+        ds = lane(system=Bad(), max_concurrency=1)
+    assert set(ds.status.values.ravel()) == {"ok", "call_failed", ""}
+
+    class Stuck(RoteSession):
+        def close(self):
+            raise OSError("busy")
+
+    class Sticky(Rote):
+        def start(self):
+            return Stuck(self)
+
+    with pytest.warns(UserWarning, match="could not be closed: OSError: busy"):
+        ds = lane(system=Sticky())
+    same(ds, lane(system=Rote("rote")))
+
+
+@pytest.mark.parametrize(
+    ("turn", "message"),
+    [
+        (Turn("x", vault_hits=float("nan")), "`vault_hits` of the turn is nan"),
+        (Turn(None), "`surface` of the turn is None"),
+        (Turn("x", trace_hash=b"1"), "`trace_hash` of the turn"),
+    ],
+)
+def test_a_turn_with_wrong_parts_fails_its_cell(turn, message):
+    with pytest.warns(UserWarning, match=message):
+        ds = lane([curriculum()], lambda: lambda text: turn)
+    assert (ds.status.sel(k=0) == "call_failed").all()
+
+
+def test_an_identity_that_cannot_be_kept_is_refused(rote):
+    rote.identity = Identity("x", settings={"a": float("nan")})
+    with pytest.raises(UsageError, match=r"identity .* cannot be kept: .*nan"):
+        lane(system=rote)
+
+
+def test_a_secret_in_an_error_is_not_written(monkeypatch, tmp_path):
+    monkeypatch.setenv("SOME_API_KEY", "sk-test-0123456789")
+
+    def leaks(text):
+        raise RuntimeError("denied for sk-test-0123456789")
+
+    with pytest.warns(UserWarning, match="denied for") as caught:
+        ds = lane(system=leaks)
+    cc.save(ds, tmp_path / "lane.nc")
+    assert "sk-test" not in str(caught[0].message) + str(ds.reason.values)
+    assert b"sk-test-0123456789" not in (tmp_path / "lane.nc").read_bytes()
+
+
+def test_a_curriculum_without_expected_tokens_has_no_curve():
+    empty = cc.Curriculum("wisdom", "What is wisdom?", (cc.Correction("Wisdom is old."),))
+    with pytest.raises(UsageError, match="'wisdom' adds an expected token"):
+        lane([empty])
 
 
 def failing_at(k):
@@ -337,6 +423,11 @@ def test_samples_have_seeds_of_their_own_and_arms_and_replays_share_them():
         ({"mode": "frehs"}, "did you mean 'fresh'"),
         ({"arms": ["taught", "plcebo"]}, "`arm` has no 'plcebo'; it has taught, control"),
         ({"max_concurrency": 0}, "`max_concurrency` is 0"),
+        ({"max_concurrency": "8"}, "`max_concurrency` is '8'"),
+        ({"executor": "threads"}, "`executor` is 'threads'"),
+        ({"ledger": 3}, "`ledger` is 3"),
+        ({"ledger": ""}, "`ledger` is ''"),
+        ({"curricula": ""}, "the name of the curricula is empty"),
     ],
 )
 def test_wrong_arguments_are_named(more, message):
@@ -347,6 +438,10 @@ def test_wrong_arguments_are_named(more, message):
 def test_a_single_curriculum_has_a_control_from_filler():
     ds = lane([curriculum()])
     assert ds.correction_recorded.sel(arm="control").sum() == 3
+
+
+def test_whole_numbers_of_any_kind_are_taken():
+    assert lane(samples=np.int64(2), seed=np.int32(1)).sizes["sample"] == 2
 
 
 def test_a_turn_of_another_type_is_a_failure_not_an_answer():

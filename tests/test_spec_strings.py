@@ -26,6 +26,7 @@ def test_types_follow_the_factory():
         ("grounded?max_hop=2", "did you mean 'max_hops'"),
         ("grounded?max_hops=two", "`max_hops` is 'two'; give int or none"),
         ("grounded?on=maybe", "`on` is 'maybe'; give bool"),
+        ("openai:m?api_key=sk-1234567", "taken from the environment only"),
         ("grounded?max_hops", "write .key=value"),
         ("grounded?rate=1&rate=2", "twice"),
     ],

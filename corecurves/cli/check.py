@@ -14,7 +14,7 @@ __all__ = ["check"]
 @click.command()
 @click.argument("paths", nargs=-1, type=str, metavar="[PATH]...")
 def check(paths: tuple[str, ...]) -> int:
-    r"""Say what is wrong in curricula, before anything is run.
+    """Say what is wrong in curricula, before anything is run.
 
     PATH is a file, a folder or the name of a bundled split; without one, all bundled curricula are
     checked together. Each fault is one line: file:line: what is wrong, what to write. A curriculum
@@ -24,7 +24,7 @@ def check(paths: tuple[str, ...]) -> int:
     \b
     corecurves check
     corecurves check curricula/mine.yaml
-    """
+    """  # noqa: D301
     from corecurves.files.curricula import check_curricula, splits
     from corecurves.protocol.reviewed import check_reviewed
 
@@ -35,8 +35,7 @@ def check(paths: tuple[str, ...]) -> int:
         click.echo(str(fault))
     kept = sum(curriculum.contract for curriculum in found)
     click.echo(
-        f"{len(found)} curricula read, {kept} of them under the contract; "
-        f"{len(faults)} fault{'s' if len(faults) != 1 else ''}",
+        f"curricula read: {len(found)}, of them under the contract: {kept}; faults: {len(faults)}",
         err=True,
     )
     return ExitCode.FINDINGS if faults else ExitCode.FINE

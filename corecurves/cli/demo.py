@@ -30,8 +30,10 @@ def demo(out: str, quiet: bool) -> int:
 
     import corecurves as cc
     from corecurves.cli.lane import exit_code, save_figure
+    from corecurves.cli.targets import check_folder
 
     folder = Path(out)
+    check_folder(folder)
     code = 0
     for split in _SPLITS:
         ds = cc.run_lane(split, "grounded", ledger=False, progress=not quiet)

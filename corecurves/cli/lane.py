@@ -78,7 +78,7 @@ def lane(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    r"""Measure how fast a system becomes competent as it is corrected.
+    """Measure how fast a system becomes competent as it is corrected.
 
     CURRICULA are files, folders or names of bundled splits (public, holdouts, dev, stress); without
     one, the public split. Each concept is taught one correction at a time and probed after each:
@@ -88,7 +88,7 @@ def lane(
     corecurves lane                                     the public split, embedded system
     corecurves lane stress --system 'grounded?max_hops=2'
     corecurves lane mine.yaml --out mine.nc --plot mine.png
-    """
+    """  # noqa: D301
     import corecurves as cc
 
     check_targets(out, plot)

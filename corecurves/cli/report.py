@@ -30,15 +30,15 @@ __all__ = ["report"]
 def report(
     name: str | None, assignments: tuple[str, ...], out: str | None, show_list: bool, quiet: bool
 ) -> int:
-    r"""Render a notebook as a report: one self-contained page, or the executed notebook.
+    """Render a notebook as a report: one self-contained page, or the executed notebook.
 
     NAME is one of those that --list shows, or the path of a notebook of your own that has a cell
     tagged `parameters`. A parameter that the notebook does not declare is refused.
 
     \b
     corecurves report --list
-    corecurves report sample_efficiency -p curricula=public -o report.html
-    """
+    corecurves report sample_efficiency -p split=public -o report.html
+    """  # noqa: D301
     from corecurves.reports import (
         declared_parameters,
         list_reports,

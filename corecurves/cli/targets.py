@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-__all__ = ["check_targets", "json_value"]
+from corecurves.errors import UsageError
+
+__all__ = ["check_folder", "check_targets", "json_value"]
 
 
 def check_targets(out: str | None, plot: str | None) -> None:
@@ -28,6 +31,29 @@ def check_targets(out: str | None, plot: str | None) -> None:
             raise click.UsageError(
                 f"{option} is {target}; give a file that ends in {', '.join(suffixes)}"
             )
+        if target:
+            check_folder(Path(target).parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written to, before anything is spent.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where there is none.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made ({error.strerror}); give another") from error
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{folder} cannot be written to; give a folder of your own")
 
 
 def json_value(value: object) -> object:

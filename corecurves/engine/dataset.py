@@ -123,6 +123,12 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
             raise DatasetError(f"the Dataset has no `{name}`; a {schema.question} Dataset has one")
         if name in schema:
             extra = set(ds[name].dims) - set(schema[name].dims)
+            lost = set(schema[name].dims) - set(ds[name].dims)
+            if lost:
+                raise DatasetError(
+                    f"`{name}` has lost the dimension {', '.join(sorted(lost))}; "
+                    "select with a list, e.g. ds.sel(concept=['wisdom'])"
+                )
             if extra:
                 raise DatasetError(f"`{name}` has the unknown dimension {sorted(map(str, extra))}")
 

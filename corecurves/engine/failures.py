@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import Iterable
 
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
-from corecurves.errors import CellFailure, PermanentFailure, UsageError
+from corecurves.engine.sink import StoppedError
+from corecurves.errors import CellFailure, CorecurvesError
+from corecurves.redact import Redactor
+from corecurves.schema import STATUSES
 
-__all__ = ["STOPPING", "failure", "warn_of_failures"]
-
-STOPPING = (PermanentFailure, UsageError)
-"""Errors that stop the run instead of failing one cell."""
+__all__ = ["failure", "reraise_if_stopping", "warn_of_failures"]
 
 
-def failure(error: Exception) -> tuple[str, str]:
+def failure(error: BaseException) -> tuple[str, str]:
     """Status and reason of a cell that raised.
 
     Parameters
     ----------
-    error : Exception
-        What was raised.
+    error : BaseException
+        What was raised; values of secret environment variables are hidden.
 
     Returns
     -------
@@ -33,9 +34,28 @@ def failure(error: Exception) -> tuple[str, str]:
     >>> failure(ValueError("no answer"))
     ('call_failed', 'ValueError: no answer')
     """
-    if isinstance(error, CellFailure):
-        return error.status, str(error)
-    return "call_failed", f"{type(error).__name__}: {error}"
+    hide = Redactor().text
+    if isinstance(error, CellFailure) and error.status in STATUSES:
+        return error.status, hide(str(error))
+    return "call_failed", hide(f"{type(error).__name__}: {error}")
+
+
+def reraise_if_stopping(error: BaseException) -> None:
+    """Raise an error again where it stops the run instead of failing one cell.
+
+    Parameters
+    ----------
+    error : BaseException
+        What a call raised. A cancellation stops the run where the run was cancelled; a call that
+        cancels itself, as some clients do after their time-out, has failed.
+    """
+    ours = isinstance(error, CorecurvesError) and not isinstance(error, CellFailure)
+    if ours or isinstance(error, (StoppedError, KeyboardInterrupt, GeneratorExit)):
+        raise error
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise error
 
 
 def warn_of_failures(records: Iterable[Record], plan: Plan) -> None:

@@ -196,10 +196,15 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 def _check(path: Path, plan: Plan) -> None:
     """Refuse a file that is damaged or belongs elsewhere, before anything writes to it."""
-    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+    if path.is_dir():
+        raise LedgerError(f"the ledger {path} is a folder; give a file in it")
+    if not path.exists() or path.stat().st_size == 0:
         return
+    # Reading a file that no run has open must not leave files of the database's beside it.
+    alone = not path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro&immutable=1" if alone else "mode=ro"
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as db:
             state = db.execute("PRAGMA quick_check").fetchone()[0]
             tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
             meta = dict(db.execute("SELECT name, value FROM meta")) if "meta" in tables else {}

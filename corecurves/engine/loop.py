@@ -20,7 +20,7 @@ __all__ = ["start", "wait"]
 T = TypeVar("T")
 
 _lock = threading.Lock()
-_current: tuple[int, asyncio.AbstractEventLoop] | None = None
+_current: tuple[int, threading.Thread, asyncio.AbstractEventLoop] | None = None
 _GRACE = 1.0
 """Seconds that a cancelled run has to put its things in order."""
 
@@ -86,9 +86,10 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 def _loop() -> asyncio.AbstractEventLoop:
     global _current
     with _lock:
-        # A forked child has the object but not the thread.
-        if _current is None or _current[0] != os.getpid() or _current[1].is_closed():
+        # A forked child has the object but not the thread; a SystemExit ends the thread.
+        if _current is None or _current[0] != os.getpid() or not _current[1].is_alive():
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="corecurves-loop", daemon=True).start()
-            _current = (os.getpid(), loop)
-        return _current[1]
+            thread = threading.Thread(target=loop.run_forever, name="corecurves-loop", daemon=True)
+            thread.start()
+            _current = (os.getpid(), thread, loop)
+        return _current[2]

@@ -9,8 +9,8 @@ import asyncio
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -18,12 +18,12 @@ from corecurves.engine import loop
 from corecurves.engine.ledger import Ledger, Record, default_path
 from corecurves.engine.plan import Cell, Plan
 from corecurves.engine.progress import Progress
-from corecurves.errors import UsageError
+from corecurves.engine.sink import Sink, StoppedError
+from corecurves.errors import CorecurvesError, UsageError
 
 __all__ = ["LedgerChoice", "Work", "arun", "open_ledger", "run"]
 
 LedgerChoice = str | Path | None | bool
-Emit = Callable[[Record], None]
 _BATCH = 20
 """Cells a batch at the most: at 0.3 ms a cell, batches of 20 keep two processes busy."""
 
@@ -31,7 +31,7 @@ _BATCH = 20
 class Work(Protocol):
     """What an evaluation does with a batch of cells."""
 
-    async def run(self, cells: Sequence[Cell], emit: Emit) -> None:
+    async def run(self, cells: Sequence[Cell], emit: Sink) -> None:
         """Work on cells, handing each record over as soon as it is known."""
         ...
 
@@ -73,8 +73,8 @@ def open_ledger(plan: Plan, choice: LedgerChoice = None) -> Ledger:
         return Ledger(None, plan)
     if choice is None:
         return Ledger(default_path(plan), plan)
-    if choice is True:
-        raise UsageError("`ledger` is True; give a file, None for the default one, or False")
+    if choice is True or not isinstance(choice, str | Path) or not str(choice):
+        raise UsageError(f"`ledger` is {choice!r}; give a file, None for the default one, or False")
     if plan.volatile:
         raise UsageError(
             "a ledger file needs a system that it can recognise in another process; "
@@ -149,8 +149,10 @@ async def arun(
     UsageError
         If `max_concurrency` is below 1, or the work cannot travel to the executor.
     """
-    if max_concurrency < 1:
-        raise UsageError(f"`max_concurrency` is {max_concurrency}; give 1 or more")
+    if not isinstance(max_concurrency, int) or max_concurrency < 1:
+        raise UsageError(f"`max_concurrency` is {max_concurrency!r}; give a whole number from 1")
+    if executor is not None and not isinstance(executor, Executor):
+        raise UsageError(f"`executor` is {executor!r}; give a concurrent.futures.Executor or None")
     if executor is not None and not isinstance(executor, ThreadPoolExecutor):
         _check_travels(work)
     done = ledger.done()
@@ -160,22 +162,29 @@ async def arun(
         return
     size = max(1, min(_BATCH, count // (4 * max_concurrency)))
     batches = plan.batches(missing, size)
-    started = len(plan) - count
-    with Progress(len(plan), plan.question, show=progress, done=started) as bar:
-        lock = threading.Lock()
+    seen: set[str] = set()
+    lock = threading.Lock()
+    with Progress(len(plan), plan.question, show=progress, done=len(plan) - count) as bar:
 
-        def emit(record: Record) -> None:
+        def write(record: Record) -> None:
             ledger.write(record)
             with lock:
+                seen.add(record.key)
                 bar.step()
 
-        await _run_batches(batches, work, emit, executor, max_concurrency)
+        await _run_batches(batches, work, Sink(write), executor, max_concurrency)
+    lost = count - len(seen)
+    if lost:
+        raise CorecurvesError(
+            f"{lost} of {len(plan)} cells ended without a word: a call cancelled its own task; "
+            "what is done is in the ledger, and the same call runs the rest"
+        )
 
 
 async def _run_batches(
     batches: Iterator[list[Cell]],
     work: Work,
-    emit: Emit,
+    sink: Sink,
     executor: Executor | None,
     max_concurrency: int,
 ) -> None:
@@ -184,51 +193,47 @@ async def _run_batches(
     threads = (
         ThreadPoolExecutor(max_concurrency, thread_name_prefix="corecurves") if blocks else None
     )
-    stopped = threading.Event()
-
-    def unless_stopped(record: Record) -> None:
-        if stopped.is_set():
-            raise _StoppedError
-        emit(record)
 
     async def worker() -> None:
         for batch in batches:
             if executor is not None:
                 future = executor.submit(_collect, work, batch)
                 for record in await asyncio.wrap_future(future):
-                    emit(record)
+                    sink(record)
             elif threads is not None:
-                await running.run_in_executor(threads, _in_thread, work, batch, unless_stopped)
+                await running.run_in_executor(threads, _in_thread, work, batch, sink)
             else:
-                await work.run(batch, emit)
+                await work.run(batch, sink)
 
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(max_concurrency):
                 group.create_task(worker())
     except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
+        first = failures.exceptions[0]
+        if isinstance(first, BrokenExecutor):
+            raise UsageError(
+                "a worker of the executor died, or could not import the system: name the system by "
+                "a spec string or put it into a module; what is done is in the ledger"
+            ) from first
+        raise first from None
     finally:
-        # Blocking turns cannot be cancelled; their threads stop at the next record.
-        stopped.set()
+        # Blocking turns cannot be cancelled; their threads stop before the next one.
+        sink.stop()
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-class _StoppedError(Exception):
-    """The run was stopped while a thread was at work."""
-
-
-def _in_thread(work: Work, cells: Sequence[Cell], emit: Emit) -> None:
+def _in_thread(work: Work, cells: Sequence[Cell], sink: Sink) -> None:
     try:
-        asyncio.run(work.run(cells, emit))
-    except _StoppedError:
+        asyncio.run(work.run(cells, sink))
+    except StoppedError:
         return
 
 
 def _collect(work: Work, cells: Sequence[Cell]) -> list[Record]:
     found: list[Record] = []
-    asyncio.run(work.run(cells, found.append))
+    asyncio.run(work.run(cells, Sink(found.append)))
     return found
 
 

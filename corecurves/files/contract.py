@@ -55,6 +55,9 @@ def check_curriculum(
         if pack is not None:
             concept = places.get("concept", line)
             faults += [Fault(file, at or concept, m) for at, m in _words(curriculum, pack)]
+    if len(curriculum.concept.splitlines()) > 1:
+        at = places.get("concept", line)
+        faults.append(Fault(file, at, "the concept has a line break in it; write one line"))
     if not curriculum.tokens and not faults:
         at = places.get("corrections", line)
         faults.append(Fault(file, at, "no correction adds a token; write `adds:` on one"))
@@ -112,6 +115,12 @@ def _tokens(curriculum: Curriculum) -> Found:
                     )
                     continue
                 owner = forms_of.setdefault(key, token)
+                if owner.text == token.text and owner != token:
+                    yield (
+                        correction.line,
+                        f"the token '{token.text}' stands twice with other forms; "
+                        "list the same `also` in both places",
+                    )
                 if owner.text != token.text:
                     yield (
                         correction.line,

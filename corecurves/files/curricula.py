@@ -112,7 +112,8 @@ def check_curricula(
     faults: list[Fault] = []
     found = _gather(source, faults)
     if not found and not faults:
-        raise UsageError(f"there is no curriculum in {source!r}; give a split, a file or a folder")
+        shown = source if isinstance(source, str | Path) else repr(source)
+        raise UsageError(f"there is no curriculum in {shown}; give a split, a file or a folder")
     faults += check_together(found)
     return tuple(found), tuple(sorted(set(faults)))
 
@@ -176,6 +177,8 @@ def _gather(source: CurriculumSource, faults: list[Fault], where: str = "") -> l
 
 
 def _files(source: str | Path) -> list[tuple[Path, str]]:
+    if not str(source).strip():
+        raise UsageError("the name of the curricula is empty; give a split, a file or a folder")
     path = Path(source)
     if isinstance(source, str) and source in splits() and not path.is_file():
         path = bundled_path("curricula", source)

@@ -39,6 +39,8 @@ def value_node(value: object, *, line: int = -1) -> Node:
         The node.
     """
     mark = Mark("", 0, line, 0, None, 0)
+    if value is None:
+        return OtherNode("null", value, mark, mark)
     if isinstance(value, str):
         return ScalarNode("tag:yaml.org,2002:str", value, mark, mark)
     if isinstance(value, bool):

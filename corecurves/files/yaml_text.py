@@ -104,6 +104,9 @@ class Reader:
                 Fault(self.name, line, f"is not YAML: {problem}; quote the text or mend the layout")
             )
             return None
+        except RecursionError:
+            self.faults.append(Fault(self.name, 1, "is nested too deeply; write it flat"))
+            return None
         if root is None:
             self.faults.append(Fault(self.name, 1, "is empty; write the content or remove it"))
         return root
@@ -121,9 +124,10 @@ class Reader:
 
     def flag(self, node: Node, what: str) -> bool | None:
         """Value of a node that says true or false."""
-        value = node.value if isinstance(node, ScalarNode) else None
+        is_flag = isinstance(node, ScalarNode) and node.tag == "tag:yaml.org,2002:bool"
+        value = str(node.value).lower() if is_flag else None
         if value not in ("true", "false"):
-            shown = repr(value) if value is not None else _kind(node)
+            shown = repr(node.value) if isinstance(node, ScalarNode) else _kind(node)
             self.fault(node, f"`{what}` is {shown}; write true or false")
             return None
         return bool(value == "true")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from numbers import Integral
 
 import numpy as np
 
@@ -32,14 +33,21 @@ def prepare(
 ) -> tuple[Plan, LaneWork]:
     """Plan and work of a run, checked before anything is spent; for arguments see `run_lane`."""
     for name, count in (("samples", samples), ("replays", replays)):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
             raise UsageError(f"`{name}` is {count!r}; give a whole number from 1")
-    if isinstance(seed, bool) or not isinstance(seed, int):
+    samples, replays = int(samples), int(replays)
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
         raise UsageError(f"`seed` is {seed!r}; give a whole number")
+    seed = int(seed)
     if mode not in _MODES:
         raise UsageError(unknown("mode", mode, _MODES))
     chosen = check_arms(arms, LANE_ARMS)
     loaded = load_curricula(curricula)
+    for curriculum in loaded:
+        if not curriculum.tokens:
+            raise UsageError(
+                f"no correction of '{curriculum.concept}' adds an expected token; give it one"
+            )
     adapter = as_system(system)
     filler = load_filler() if "control" in chosen else ()
     scripts = tuple(

@@ -181,7 +181,8 @@ def plan_lane(
     Returns
     -------
     Plan
-        ``len(plan)`` cells; ``plan.cost`` counts the turns of teaching and the probes.
+        ``len(plan)`` cells; ``plan.cost`` counts the turns of teaching and the probes. For
+        ``mode="prefix"`` it counts those of a system that can fork.
 
     Raises
     ------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import itertools
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from corecurves.canonical import JSON
-from corecurves.engine.failures import STOPPING, failure
+from corecurves.canonical import JSON, digest
+from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
+from corecurves.engine.sink import Sink
 from corecurves.specs import Curriculum
 from corecurves.systems.base import Turn
 from corecurves.systems.resolve import Adapter
@@ -70,114 +72,161 @@ class LaneWork:
 
     def prepare(self) -> bool:
         """Look at one session: whether turns block, and whether it can fork."""
-        session = self.system.start(0)
+        try:
+            session = self.system.start(0)
+        except Exception:
+            # The cells say why: one that cannot start has failed like any other.
+            return True
         if self.mode == "prefix" and not hasattr(session, "fork"):
             name = self.system.identity.name
             warnings.warn(
                 f"{name} cannot fork, so mode='prefix' runs every snapshot fresh", stacklevel=2
             )
-        close = getattr(session, "close", None)
-        if close is not None and not inspect.iscoroutinefunction(close):
-            close()
+        asyncio.run(Talk(session).close())
         declared = getattr(session, "asynchronous", None)
         asynchronous = inspect.iscoroutinefunction(session.turn) if declared is None else declared
         return not asynchronous
 
-    async def run(self, cells: Sequence[Cell], emit: Callable[[Record], None]) -> None:
+    async def run(self, cells: Sequence[Cell], sink: Sink) -> None:
         """Work on cells, handing each record over as soon as it is known."""
         for _, group in itertools.groupby(cells, self._shares):
             together = list(group)
             if self.mode == "prefix" and together[0].index[4] == 0:
-                await self._run_prefix(together, emit)
+                await self._run_prefix(together, sink)
             else:
                 for cell in together:
-                    await self._run_fresh(cell, emit)
+                    await self._run_fresh(cell, sink)
 
     def _shares(self, cell: Cell) -> tuple[int, ...]:
         concept, _, arm, sample, replay = cell.index
         return concept, arm, sample, replay
 
-    async def _run_fresh(self, cell: Cell, emit: Callable[[Record], None]) -> None:
+    async def _run_fresh(self, cell: Cell, sink: Sink) -> None:
         concept, k, arm, sample, _ = cell.index
         script = self.scripts[concept][arm]
         started = time.perf_counter()
-        session = None
+        talk = None
         try:
-            session = self.system.start(self.seeds[concept][sample])
-            last = await _turn(session, script.opening)
+            talk = Talk(self.system.start(self.seeds[concept][sample]), sink)
+            last = await talk.say(script.opening)
             for text in script.corrections[:k]:
-                last = await _turn(session, text)
-            answer = await _turn(session, script.probe)
-            record = _record(cell, script, answer, last if k else None, started)
-        except STOPPING:
-            raise
-        except Exception as error:
+                last = await talk.say(text)
+            record = await _record(cell, script, talk, last if k else None, started)
+        except BaseException as error:
+            reraise_if_stopping(error)
             record = _failure(cell, error, started)
         finally:
-            await _close(session)
-        emit(record)
+            if talk is not None:
+                await talk.close()
+        sink(record)
 
-    async def _run_prefix(self, cells: list[Cell], emit: Callable[[Record], None]) -> None:
+    async def _run_prefix(self, cells: list[Cell], sink: Sink) -> None:
         concept, _, arm, sample, _ = cells[0].index
         script = self.scripts[concept][arm]
         wanted = {cell.index[1]: cell for cell in cells}
         started = time.perf_counter()
         trunk, k = None, 0
         try:
-            trunk = self.system.start(self.seeds[concept][sample])
-            if not hasattr(trunk, "fork"):
+            trunk = Talk(self.system.start(self.seeds[concept][sample]), sink)
+            if not hasattr(trunk.session, "fork"):
                 for cell in cells:
-                    await self._run_fresh(cell, emit)
+                    await self._run_fresh(cell, sink)
                 return
-            last = await _turn(trunk, script.opening)
+            last = await trunk.say(script.opening)
             for k in range(max(wanted) + 1):
                 if k:
-                    last = await _turn(trunk, script.corrections[k - 1])
-                if k not in wanted:
-                    continue
-                branch = None
-                try:
-                    branch = await _maybe(trunk.fork())
-                    answer = await _turn(branch, script.probe)
-                    record = _record(wanted[k], script, answer, last if k else None, started)
-                except STOPPING:
-                    raise
-                except Exception as error:
-                    record = _failure(wanted[k], error, started)
-                finally:
-                    await _close(branch)
-                emit(record)
-                started = time.perf_counter()
-        except STOPPING:
-            raise
-        except Exception as error:
+                    last = await trunk.say(script.corrections[k - 1])
+                if k in wanted:
+                    sink(await self._probe(trunk, wanted[k], last if k else None, started))
+                    started = time.perf_counter()
+        except BaseException as error:
+            reraise_if_stopping(error)
             for cell in cells:
                 if cell.index[1] >= k:
-                    emit(_failure(cell, error, started))
+                    sink(_failure(cell, error, started))
         finally:
-            await _close(trunk)
+            if trunk is not None:
+                await trunk.close()
+
+    async def _probe(self, trunk: Talk, cell: Cell, last: Turn | None, started: float) -> Record:
+        """Record of a probe on a fork of the trunk."""
+        script = self.scripts[cell.index[0]][cell.index[2]]
+        branch = None
+        try:
+            branch = await trunk.fork()
+            return await _record(cell, script, branch, last, started)
+        except BaseException as error:
+            reraise_if_stopping(error)
+            return _failure(cell, error, started)
+        finally:
+            if branch is not None:
+                await branch.close()
 
 
-async def _turn(session: Any, text: str) -> Turn:
-    turn = await _maybe(session.turn(text))
-    if not isinstance(turn, Turn):
-        raise TypeError(f"`turn` returned a {type(turn).__name__}; it must return a Turn")
-    return turn
+class Talk:
+    """A session under way, sync or async, that may be stopped before each turn.
+
+    Parameters
+    ----------
+    session : Session
+        The session.
+    sink : Sink or None
+        Tells when the run was stopped.
+    said : list
+        What was said and answered so far.
+    """
+
+    def __init__(
+        self, session: Any, sink: Sink | None = None, said: Sequence[list[str]] = ()
+    ) -> None:
+        self.session = session
+        self._sink = sink
+        self._said = list(said)
+
+    async def say(self, text: str) -> Turn:
+        """Take a turn; where the system gives no trace hash, it is that of the transcript."""
+        if self._sink is not None:
+            self._sink.check()
+        turn = await _maybe(self.session.turn(text))
+        if not isinstance(turn, Turn):
+            raise TypeError(f"`turn` returned a {type(turn).__name__}; it must return a Turn")
+        for name in ("surface", "walk_surface", "trace_hash", "review"):
+            if not isinstance(getattr(turn, name), str):
+                raise TypeError(f"`{name}` of the turn is {getattr(turn, name)!r}; it must be text")
+        found = turn.vault_hits
+        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
+            raise TypeError(f"`vault_hits` of the turn is {found!r}; it must be an int or None")
+        self._said.append([text, turn.surface, turn.walk_surface])
+        return turn
+
+    def trace(self, turn: Turn) -> str:
+        """Trace hash of the session up to a turn."""
+        return turn.trace_hash or digest(self._said)
+
+    async def fork(self) -> Talk:
+        """An independent session in the same state."""
+        return Talk(await _maybe(self.session.fork()), self._sink, self._said)
+
+    async def close(self) -> None:
+        """Close the session; one that cannot be closed is warned of, for its answers stand."""
+        close = getattr(self.session, "close", None)
+        if close is None:
+            return
+        try:
+            await _maybe(close())
+        except Exception as error:
+            warnings.warn(f"a session could not be closed: {failure(error)[1]}", stacklevel=2)
 
 
 async def _maybe(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-async def _close(session: Any) -> None:
-    close = getattr(session, "close", None)
-    if close is not None:
-        await _maybe(close())
-
-
-def _record(
-    cell: Cell, script: Script, answer: Turn, correction: Turn | None, started: float
+async def _record(
+    cell: Cell, script: Script, talk: Talk, correction: Turn | None, started: float
 ) -> Record:
+    """Record of the answer to the probe."""
+    answer = await talk.say(script.probe)
     found = hits(script.tokens, answer.surface, answer.walk_surface)
     values: dict[str, JSON] = {
         "status": "ok",
@@ -187,7 +236,7 @@ def _record(
         "vault_hits": answer.vault_hits,
         "surface": answer.surface,
         "walk_surface": answer.walk_surface,
-        "trace_hash": answer.trace_hash,
+        "trace_hash": talk.trace(answer),
         "seconds": time.perf_counter() - started,
     }
     if correction is not None and correction.accepted is not None:
@@ -195,7 +244,7 @@ def _record(
     return Record(cell.key, "ok", values)
 
 
-def _failure(cell: Cell, error: Exception, started: float) -> Record:
+def _failure(cell: Cell, error: BaseException, started: float) -> Record:
     status, reason = failure(error)
     values: dict[str, JSON] = {
         "status": status,

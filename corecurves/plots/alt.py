@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["describe_lane", "describe_survival"]
+__all__ = ["describe_lane", "describe_rose", "describe_survival"]
 
 
 def describe_lane(summary: xr.Dataset) -> str:
@@ -39,11 +39,15 @@ def describe_lane(summary: xr.Dataset) -> str:
         start = float(one.cumulative_token_hit_count.sel(k=0).mean())
         end = float((one.saturation_score.mean("sample") * tokens).mean())
         whole = int((one.saturation_state == "reached").all("sample").sum())
+        if np.isnan(start) or np.isnan(end):
+            parts.append(f"{arm} has snapshots without a result")
+            continue
         parts.append(
             f"{arm} goes from {start:.1f} to {end:.1f} tokens on average, "
             f"{whole} of {summary.sizes['concept']} curves saturate"
         )
-    count = f"{summary.sizes['concept']} concepts"
+    n = summary.sizes["concept"]
+    count = f"{n} concept{'s' if n != 1 else ''}"
     return f"Expected tokens hit against corrections given, {count}: {'; '.join(parts)}."
 
 
@@ -76,3 +80,34 @@ def describe_survival(summary: xr.Dataset) -> str:
         parts.append(f"{arm}: {heard} of {heard + censored} tokens are heard{delay}")
     title = "Share of expected tokens not yet heard, against the delay since they were taught"
     return f"{title}: {'; '.join(parts)}."
+
+
+def describe_rose(summary: xr.Dataset) -> str:
+    """Alternative text for the transfer curve.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_rose`.
+
+    Returns
+    -------
+    str
+        Transfer of the control, the ceiling and each level, with the tokens served.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> cc.describe_rose(cc.summarize_rose(ds)).split(": ")[0]
+    'Transfer against tokens served'
+    """
+    one = summary.sel(kind="all")
+    parts = []
+    for level in one.level.values:
+        for arm in one.arm.values:
+            at = one.sel(level=level, arm=arm)
+            if not np.isnan(float(at.transfer)):
+                name = "no lesson" if level == "none" else f"{level} {arm}"
+                parts.append(f"{name} {float(at.transfer):.2f} at {float(at.tokens):.0f} tokens")
+    return f"Transfer against tokens served: {'; '.join(parts)}."

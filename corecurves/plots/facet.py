@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from corecurves.errors import UsageError, unknown
+from corecurves.plots.style import label as written
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["facet"]
 
-_PLURAL = {"concept": "concepts", "arm": "arms"}
+_PLURAL = {"concept": "concepts", "arm": "arms", "kind": "kinds"}
 
 
 def facet(
@@ -35,7 +36,7 @@ def facet(
         An axes-level plot such as `plot_lane`, with a keyword for the labels to draw and `legend`.
     ds : Dataset
         What it draws.
-    col : {"concept", "arm"}
+    col : {"concept", "arm", "kind"}
         The dimension that is spread over panels.
     wrap : int
         Panels a row.
@@ -78,7 +79,7 @@ def facet(
         arguments: dict[str, Any] = {_PLURAL[col]: [label], "legend": False}
         plot(ds, panel, **arguments)
         limits.append((panel.get_xlim(), panel.get_ylim()))
-        panel.set_title(label, fontsize="small")
+        panel.set_title(written(label), fontsize="small")
         panel.tick_params(labelsize="x-small")
     for panel in panels[len(labels) :]:
         figure.delaxes(panel)
@@ -92,13 +93,9 @@ def facet(
             tuple(max(pair, key=lambda limit: limit[1]) for pair in zip(*limits, strict=True))
         ]
     for panel, (x, y) in zip(panels, limits, strict=False):
-        panel.set(xlim=x, ylim=y, xticks=_ticks(x[1]), yticks=_ticks(y[1]))
+        panel.set(xlim=x, ylim=y)
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(
         handles, names, loc="outside upper right", ncols=len(names), frameon=False, fontsize="small"
     )
     return figure
-
-
-def _ticks(highest: float) -> range:
-    return range(0, int(highest) + 1, max(1, ceil(highest / 6)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import arm_style, axes_or_new, note
+from corecurves.plots.style import label as written
 from corecurves.summaries.lane import summarize_lane
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def plot_lane(
     summary = _summary(ds)
     chosen = _labels(summary, "concept", concepts)
     wanted = _labels(summary, "arm", arms)
+    from matplotlib.ticker import MaxNLocator
+
     ax = axes_or_new(ax)
     many = len(chosen) > 1
     for arm in wanted:
@@ -76,8 +79,10 @@ def plot_lane(
             ax.plot(
                 k, hits, color=style.colour, linestyle=style.dash, linewidth=1.4,
                 alpha=0.5 if many else 1.0, label=arm if i == 0 else None,
+                zorder=3 if arm == "taught" else 2,
             )  # fmt: skip
-            _markers(ax, k, hits, match, style.colour, style.marker)
+            over = 3 if arm == "taught" else 2
+            _markers(ax, k, hits, match, style.colour, style.marker, over)
             if one.sizes["sample"] > 1:
                 ax.plot(
                     np.repeat(k, one.sizes["sample"]),
@@ -89,14 +94,14 @@ def plot_lane(
     most = int(summary.expected_recorded_count.sel(concept=chosen).max())
     ax.set_xlim(-0.3, longest + 0.3)
     ax.set_ylim(-0.3, most + 0.3)
-    ax.set_xticks(range(longest + 1))
-    ax.set_yticks(range(most + 1))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
     ax.set_xlabel("corrections given (k)")
     ax.set_ylabel("expected tokens hit")
     ax.grid(visible=True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     if not many:
-        ax.set_title(str(chosen[0]))
+        ax.set_title(written(chosen[0]))
     if legend:
         ax.legend(title="arm", frameon=False)
         note(ax, _what(summary, len(chosen)))
@@ -186,6 +191,7 @@ def _markers(
     match: np.ndarray,
     colour: str,
     marker: str,
+    over: int,
 ) -> None:
     kinds = ((match == 1, marker, colour), (np.isnan(match), marker, "white"),
              (match == 0, "x", "none"))  # fmt: skip
@@ -193,7 +199,7 @@ def _markers(
         if where.any():
             ax.plot(
                 k[where], hits[where], linestyle="none", color=colour, markersize=4.5,
-                marker=shape, markerfacecolor=face,
+                marker=shape, markerfacecolor=face, clip_on=False, zorder=over,
             )  # fmt: skip
 
 

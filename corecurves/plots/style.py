@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ArmStyle", "arm_style", "axes_or_new", "note"]
+__all__ = ["ArmStyle", "arm_style", "axes_or_new", "label", "note"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,23 @@ def arm_style(arm: str) -> ArmStyle:
     return _ARMS.get(arm, ArmStyle("#666666", "-", "x"))
 
 
+def label(text: object) -> str:
+    """Text that a figure shows as it is: no mathematics, no character that cannot be drawn.
+
+    Parameters
+    ----------
+    text : object
+        Any text.
+
+    Returns
+    -------
+    str
+        With dollar signs escaped, in one line.
+    """
+    shown = str(text).encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")
+    return " ".join(shown.replace("\x00", "?").split())
+
+
 def axes_or_new(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure.
 
@@ -89,6 +106,6 @@ def note(ax: Axes, text: str) -> None:
         The line.
     """
     ax.annotate(
-        text, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
+        label(text), (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
         fontsize="x-small", color="#555555", va="top",
     )  # fmt: skip

@@ -84,8 +84,10 @@ def control_corrections(
     """
     others = [c for c in pool if c.concept != target.concept and _unrelated(target, c.corrections)]
     others.sort(key=lambda c: digest(["control", target.concept, c.concept]))
-    found = [correction for donor in others for correction in donor.corrections]
-    found += [correction for correction in filler if _unrelated(target, [correction])]
+    each = [correction for donor in others for correction in donor.corrections]
+    each += [correction for correction in filler if _unrelated(target, [correction])]
+    # Said once: a stress curriculum may repeat itself.
+    found = list({correction.text: correction for correction in reversed(each)}.values())[::-1]
     wanted = len(target) if n is None else n
     if len(found) < wanted:
         raise UsageError(

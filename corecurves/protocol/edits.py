@@ -44,8 +44,8 @@ def drop(curriculum: Curriculum, *ks: int) -> Curriculum:
     Examples
     --------
     >>> import corecurves as cc
-    >>> wisdom = cc.load_curricula("public")[0]
-    >>> len(drop(wisdom, 2)) == len(wisdom) - 1
+    >>> first = cc.load_curricula("public")[0]
+    >>> len(drop(first, 2)) == len(first) - 1
     True
     """
     gone = {_position(curriculum, k) for k in ks}
@@ -81,13 +81,18 @@ def insert(
     Examples
     --------
     >>> import corecurves as cc
-    >>> wisdom = cc.load_curricula("public")[0]
-    >>> insert(wisdom, 1, "A river is water.").corrections[0].text
+    >>> first = cc.load_curricula("public")[0]
+    >>> insert(first, 1, "A river is water.").corrections[0].text
     'A river is water.'
     """
     if not 1 <= k <= len(curriculum) + 1:
         raise UsageError(f"`k` is {k}; '{curriculum.concept}' takes 1 to {len(curriculum) + 1}")
     token = Token(adds) if isinstance(adds, str) else adds
+    if not text.strip():
+        raise UsageError("the correction is empty; write what is said")
+    for asked in (curriculum.probe, curriculum.opening):
+        if token is not None and any(contains(asked, form) for form in token.forms):
+            raise UsageError(f"\"{asked}\" already contains '{token.text}'; take another token")
     if token is not None and not any(contains(text, form) for form in token.forms):
         raise UsageError(f"the correction \"{text}\" does not contain '{token.text}'")
     new = Correction(text, (token,) if token else ())
@@ -118,9 +123,9 @@ def reorder(curriculum: Curriculum, order: Sequence[int]) -> Curriculum:
     Examples
     --------
     >>> import corecurves as cc
-    >>> wisdom = cc.load_curricula("public")[0]
-    >>> backwards = reorder(wisdom, range(len(wisdom), 0, -1))
-    >>> backwards.corrections[0] == wisdom.corrections[-1]
+    >>> first = cc.load_curricula("public")[0]
+    >>> backwards = reorder(first, range(len(first), 0, -1))
+    >>> backwards.corrections[0] == first.corrections[-1]
     True
     """
     if sorted(order) != list(range(1, len(curriculum) + 1)):
@@ -148,8 +153,8 @@ def shuffle(curriculum: Curriculum, seed: int = 0) -> Curriculum:
     Examples
     --------
     >>> import corecurves as cc
-    >>> wisdom = cc.load_curricula("public")[0]
-    >>> shuffle(wisdom, 1) == shuffle(wisdom, 1)
+    >>> first = cc.load_curricula("public")[0]
+    >>> shuffle(first, 1) == shuffle(first, 1)
     True
     """
     order = list(range(1, len(curriculum) + 1))
@@ -190,14 +195,19 @@ def with_distractors(
     Examples
     --------
     >>> import corecurves as cc
-    >>> wisdom = cc.load_curricula("public")[0]
-    >>> len(with_distractors(wisdom, 3, seed=1)) == len(wisdom) + 3
+    >>> first = cc.load_curricula("public")[0]
+    >>> len(with_distractors(first, 3, seed=1)) == len(first) + 3
     True
     """
     if n < 0:
         raise UsageError(f"`n` is {n}; give 0 or more")
-    filler = sorted(load_filler(), key=lambda c: digest(["distractor", seed, c.text]))
-    new = [replace(c, adds=()) for c in control_corrections(curriculum, pool, filler, n)]
+    named = [c for other in pool if other.concept != curriculum.concept for c in other.corrections]
+    ordered = [
+        correction
+        for source in (named, load_filler())
+        for correction in sorted(source, key=lambda c: digest(["distractor", seed, c.text]))
+    ]
+    new = [replace(c, adds=()) for c in control_corrections(curriculum, (), ordered, n)]
     rng = random.Random(stable_seed("distractors", curriculum.concept, seed, n))
     corrections = list(curriculum.corrections)
     for correction in new:
@@ -233,7 +243,8 @@ def head(curriculum: Curriculum, n: int) -> Curriculum:
     """
     if n < 1:
         raise UsageError(f"`n` is {n}; a curriculum has at least 1 correction")
-    return replace(curriculum, corrections=curriculum.corrections[:n])
+    kept = _edited(curriculum, curriculum.corrections[:n])
+    return replace(kept, contract=curriculum.contract)
 
 
 def _position(curriculum: Curriculum, k: int) -> int:

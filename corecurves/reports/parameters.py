@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from corecurves.errors import UsageError, unknown
+from corecurves.redact import Redactor, is_key_like
 from corecurves.reports.commandline import read_value
 from corecurves.reports.declared import (
     REQUIRED,
@@ -16,7 +17,6 @@ from corecurves.reports.declared import (
 )
 from corecurves.reports.kinds import Expression, MisfitError, fit
 from corecurves.reports.notebook import Notebook, as_notebook
-from corecurves.reports.redact import Redactor, is_key_like
 from corecurves.reports.values import plain
 
 __all__ = [

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from corecurves.bundled import bundled_names, bundled_path
 from corecurves.errors import ReportError, UsageError, unknown
+from corecurves.redact import Redactor
 from corecurves.reports.declared import Parameter, declared_parameters
 from corecurves.reports.execute import Failure, execute
 from corecurves.reports.notebook import Notebook, as_notebook, is_tagged, nbformat_package, title_of
 from corecurves.reports.parameters import check_parameters
-from corecurves.reports.redact import Redactor
 from corecurves.reports.tidy import notebook_text, tidy
 from corecurves.reports.values import literal
 
@@ -106,7 +106,8 @@ def render_report(
         If there is no such template, a parameter is wrong, or `out` cannot be written; nothing has
         run then.
     ReportError
-        If a cell failed. The report up to there is written to `out`, marked as failed.
+        If a cell failed. The report up to there is written to `out`, marked as failed; where an
+        older file stands there, it is kept, and the failed one gets ``.failed`` in its name.
 
     Examples
     --------
@@ -130,13 +131,15 @@ def render_report(
     if failure is not None:
         _mark(book, failure)
     book = tidy(book, values, redactor)
+    shown = Path(out) if out is not None else Path(target.name)
+    if failure is not None and target.exists():
+        target, shown = _failed(target), _failed(shown)
     if target.suffix == ".ipynb" or keep_notebook:
         _write(_beside(target), notebook_text(book))
     if target.suffix == ".html":
         from corecurves.reports.page import html_page
 
         _write(target, html_page(book, name=template.stem, folder=template.parent))
-    shown = Path(out) if out is not None else Path(target.name)
     if failure is not None:
         error = redactor.text(failure.error)
         raise ReportError(
@@ -173,6 +176,10 @@ def _target(name: str | Path, out: str | Path | None) -> Path:
     if not os.access(path.parent, os.W_OK):
         raise UsageError(f"no permission to write to the folder {path.parent}")
     return path.resolve()
+
+
+def _failed(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.failed{path.suffix}")
 
 
 def _beside(target: Path) -> Path:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from corecurves.redact import Redactor
 from corecurves.reports.notebook import Notebook, nbformat_package
-from corecurves.reports.redact import Redactor
 from corecurves.reports.values import recorded
 
 __all__ = ["notebook_text", "settled", "tidy"]

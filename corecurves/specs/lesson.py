@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from corecurves.canonical import JSON
 
@@ -162,7 +162,7 @@ class Episode:
     family, created : str
         What it belongs to, and when it was recorded, as the file says.
     ceiling : str
-        What is known of it with the full lesson, e.g. ``fails`` where that did not help; else empty.
+        What is known of it with the full lesson: ``fails`` where that did not help; else empty.
     """
 
     id: str
@@ -226,6 +226,12 @@ class Store:
     cases: tuple[ServedCase, ...] = ()
     skipped: tuple[str, ...] = ()
     path: str = ""
+
+    def demo(self) -> Store:
+        """The small named subset that a demonstration runs; it has no cases of other kinds."""
+        lessons = tuple(lesson for lesson in self.lessons if lesson.demo)
+        kept = {lesson.id: self.episodes.get(lesson.id, ()) for lesson in lessons}
+        return replace(self, name=f"{self.name}, demo", lessons=lessons, episodes=kept, cases=())
 
     def __repr__(self) -> str:
         n = sum(map(len, self.episodes.values()))

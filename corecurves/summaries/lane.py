@@ -268,7 +268,8 @@ def _survival(
         row = np.searchsorted(curve.time, grid, side="right") - 1
         inside = (row >= 0) & (grid <= curve.time[-1])
         before = row < 0
-        share[arm] = np.where(inside, curve.survival[row], np.where(before, 1.0, np.nan))
+        beyond = 0.0 if curve.survival[-1] == 0 else np.nan  # once all are heard, none is left
+        share[arm] = np.where(inside, curve.survival[row], np.where(before, 1.0, beyond))
         band[arm, :, 0] = np.where(inside, curve.lower[row], np.nan)
         band[arm, :, 1] = np.where(inside, curve.upper[row], np.nan)
         observed = delay[:, arm][mask]

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["provenance"]
 
+_WHO = ("system", "store", "model", "grader", "simulated")
+_SETTINGS = (
+    "arms", "levels", "samples", "replays", "mode", "holdout", "leaks", "temperature", "seed",
+)  # fmt: skip
+
 
 def provenance(ds: xr.Dataset) -> dict[str, str]:
     """Labels and texts that say what was run.
@@ -43,14 +48,17 @@ def provenance(ds: xr.Dataset) -> dict[str, str]:
     status = ds.replay_status if "replay_status" in ds else ds.status
     planned, judged = int((status != "").sum()), int((status == "ok").sum())
     packs = json.loads(ds.attrs.get("pack_digest", "{}"))
-    found = {
-        "question": str(ds.attrs["question"]),
-        "system": str(ds.attrs["system"]),
-        "identity": str(ds.attrs["identity"]),
-        "arms, samples, replays": f"{', '.join(config['arms'])}; {config['samples']}; "
-        f"{config['replays']}",
-        "mode": str(config["mode"]),
-        "seed": str(config["seed"]),
+    found = {"question": str(ds.attrs["question"])}
+    found |= {name: str(ds.attrs[name]) for name in _WHO if name in ds.attrs}
+    found["identity"] = str(ds.attrs["identity"])
+    found |= {
+        name: ", ".join(map(str, config[name]))
+        if isinstance(config[name], list)
+        else str(config[name])
+        for name in _SETTINGS
+        if name in config
+    }
+    found |= {
         "cells": f"{planned} planned, {judged} judged, {planned - judged} without a result",
         "plan hash": str(ds.attrs["plan_hash"]),
         "corecurves": str(ds.attrs["corecurves_version"]),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["aggregates_lane", "gate_line", "table_lane", "text_lane"]
+__all__ = ["aggregates_lane", "gate_line", "plain_table", "table_lane", "text_lane"]
 
 _AGGREGATES = (
     "mean_corrections_to_first_hit",
@@ -150,11 +150,11 @@ def text_lane(summary: xr.Dataset) -> str:
     kept = "keep" if over == "contract" else "do not keep"
     return "\n".join(
         [
-            _plain(concepts),
+            plain_table(concepts),
             "",
-            f"over the {n} concepts that {kept} the contract (interval: "
+            f"over the concepts that {kept} the contract, {n} in all (interval: "
             f"{round(100 * summary.attrs['ci_prob'])} %, n: concepts)",
-            _plain(totals.reset_index(names="")),
+            plain_table(totals.reset_index(names="")),
             "",
             gate_line(summary),
         ]
@@ -223,8 +223,19 @@ def _with_interval(value: float, bounds: np.ndarray, n: int) -> str:
     return f"{value:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}] (n {n})"
 
 
-def _plain(frame: pd.DataFrame) -> str:
-    """Left-aligned columns."""
+def plain_table(frame: pd.DataFrame) -> str:
+    """Table as plain text, columns aligned to the left.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; its index is not shown.
+
+    Returns
+    -------
+    str
+        A line a row.
+    """
     cells = [[str(column) for column in frame.columns]]
     cells += [[str(value) for value in row] for row in frame.itertuples(index=False)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]

@@ -67,7 +67,7 @@ def test_errors_are_one_line_and_exit_codes_say_the_kind(capsys, args, code, mes
 def test_check_is_silent_about_what_is_fine(capsys):
     code, out, err = run(capsys, "check")
     assert (code, out) == (0, "")
-    assert "0 faults" in err
+    assert "faults: 0" in err
 
 
 def test_check_prints_every_fault_and_exits_1(capsys, tmp_path):
@@ -82,7 +82,7 @@ def test_check_prints_every_fault_and_exits_1(capsys, tmp_path):
     assert code == 1
     assert [line.split(" ")[0] for line in lines] == ["a.yaml:2:", "a.yaml:5:", "b.yaml:1:"]
     assert "the review rejects correction 2" in lines[1]
-    assert "3 faults" in err
+    assert "faults: 3" in err
 
 
 def test_a_fault_in_a_file_stops_the_lane_with_all_of_them(capsys, tmp_path):
@@ -122,7 +122,7 @@ def test_a_folder_without_permission_is_one_line(capsys, tmp_path):
     code, _, err = run(capsys, "lane", "dev", "--ledger", "none", "--quiet", "--out",
                        target / "lane.nc")  # fmt: skip
     assert code == 2
-    assert "cannot be written" in err.splitlines()[-1]
+    assert "cannot be made" in err.splitlines()[-1]
 
 
 def test_the_module_runs_and_a_closed_pipe_is_no_error():

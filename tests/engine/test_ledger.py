@@ -47,6 +47,7 @@ def test_another_plan_is_refused_by_the_fields_that_differ(tmp_path):
                                           r"seed: 0 → 1\)"):  # fmt: skip
         Ledger(path, plan(arms=["control"], seed=1))
     assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["run.sqlite"]
 
 
 def test_a_damaged_ledger_is_refused_and_left_alone(tmp_path):
@@ -92,7 +93,7 @@ def test_a_copy_without_its_wal_only_knows_less(tmp_path):
 
 
 def test_a_folder_is_no_ledger(tmp_path):
-    with pytest.raises(LedgerError, match="give"):
+    with pytest.raises(LedgerError, match="is a folder; give a file in it"):
         Ledger(tmp_path, plan())
 
 

@@ -132,7 +132,7 @@ def test_cases_read_too(tmp_path):
         ({"expected_tokens": ["trust", "truth"]}, "no correction introduces the token 'truth'"),
         ({"curriculum": []}, "`curriculum` is empty"),
         ({"curriculum": ["Honesty is trust.", 7]}, "`curriculum` is a value of type int"),
-        ({"expected_tokens": None}, "`expected_tokens` is a value of type NoneType; write a list"),
+        ({"expected_tokens": None}, "`expected_tokens` is a value of type null; write a list"),
         ({"curiculum": []}, "a curriculum has no key `curiculum`; did you mean `curriculum`?"),
         ({"probe": ""}, "`probe` is empty"),
     ],
@@ -169,6 +169,18 @@ def test_mappings_have_faults_without_a_line():
 def test_what_is_no_source_is_refused(source):
     with pytest.raises(UsageError):
         cc.load_curricula(source)
+
+
+def test_a_repeated_token_has_one_list_of_forms(tmp_path):
+    text = GOOD.replace("contract", "x") + "  - {text: Trust is old., adds: {token: trust, also: [a]}}\n"
+    found = faults_of(tmp_path, text)
+    assert "f.yaml:9: the token 'trust' stands twice with other forms" in "\n".join(found)
+
+
+def test_a_flag_of_a_mapping_is_no_text():
+    with pytest.raises(FileFaults, match="`contract` is 'false'; write true or false"):
+        cc.load_curricula(CASE | {"contract": "false"})
+    assert cc.load_curricula(CASE | {"contract": False})[0].contract is False
 
 
 def test_a_folder_without_curricula_is_refused(tmp_path):

@@ -51,6 +51,7 @@ def messages(text, required=("a",), optional=("b",)):
         ("a: 1\n---\na: 2", "f.yaml:2: is not YAML"),
         ("a:\n\t- 1", "f.yaml:2: is not YAML"),
         ("a: x\x00y", "f.yaml:1: holds the character"),
+        ("a: " + "[" * 5000, "f.yaml:1: is nested too deeply"),
         ("# only a comment", "f.yaml:1: is empty"),
     ],
 )

@@ -102,6 +102,13 @@ def test_figures_of_little_data_draw(n, tmp_path):
     cc.plot_survival(ds).figure.savefig(tmp_path / "b.png")
 
 
+@pytest.mark.parametrize("concept", ["$x$ and $\\frac{$", "a\ud800b"])
+def test_names_are_drawn_as_they_are(concept, tmp_path):
+    ds = cc.run_lane([curriculum(concept, ("joy",))], Rote(), ledger=False, progress=False)
+    cc.plot_lane(ds).figure.savefig(tmp_path / "a.png")
+    cc.facet(cc.plot_lane, ds).savefig(tmp_path / "b.png")
+
+
 def test_names_that_are_not_there_are_refused():
     with pytest.raises(UsageError, match="did you mean 'wisdom'"):
         cc.plot_lane(lane(), concepts=["wisdon"])

@@ -71,6 +71,15 @@ def test_distractors_keep_order_and_tokens(seed, n):
     assert with_distractors(TARGET, n, seed) == edited
 
 
+def test_the_seed_decides_which_distractors_of_a_pool():
+    pool = [*DONORS, curriculum("age", ("moss", "dust", "rust"))]
+    chosen = {
+        frozenset(c.text for c in with_distractors(TARGET, 3, seed, pool=pool).corrections)
+        for seed in range(8)
+    }
+    assert len(chosen) > 2
+
+
 def test_distractors_differ_by_seed():
     assert len({with_distractors(TARGET, 4, seed).corrections for seed in range(8)}) > 4
 
@@ -92,6 +101,9 @@ def test_shuffles_keep_the_corrections(seed):
         (lambda c: reorder(c, [1, 2]), "give each of 1 to 3 exactly once"),
         (lambda c: reorder(c, [1, 1, 2]), "exactly once"),
         (lambda c: head(c, 0), "`n` is 0"),
+        (lambda c: head(insert(c, 1, "A river is water."), 1), "would remain"),
+        (lambda c: insert(c, 1, " "), "the correction is empty"),
+        (lambda c: insert(c, 1, "Tell it.", adds="tell"), "already contains 'tell'"),
         (lambda c: with_distractors(c, -1), "`n` is -1"),
         (lambda c: with_distractors(c, 10_000), "there are"),
     ],

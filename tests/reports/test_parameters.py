@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corecurves.errors import UsageError
+from corecurves.redact import is_key_like
 from corecurves.reports import check_parameters, declared_parameters, parse_assignments
 from corecurves.reports.commandline import read_value
 from corecurves.reports.kinds import Expression, Kind, MisfitError
 from corecurves.reports.parameters import REQUIRED
-from corecurves.reports.redact import is_key_like
 from corecurves.reports.values import literal, plain, recorded
 
 CELL = """\

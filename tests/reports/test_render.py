@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from corecurves.errors import ExitCode, ReportError, UsageError
+from corecurves.redact import Redactor
 from corecurves.reports import list_reports, render_report
-from corecurves.reports.redact import Redactor
 from corecurves.reports.tidy import notebook_text, settled, tidy
 
 

@@ -66,11 +66,15 @@ def test_a_function_without_parameters_starts_sessions_that_share_nothing():
     assert two.turn("c").surface == "c"
 
 
-def test_the_trace_of_a_function_is_its_history():
-    adapter = as_system(str.upper)
-    one, two = adapter.start(0), adapter.start(0)
-    assert one.turn("a").trace_hash == two.turn("a").trace_hash != ""
-    assert one.turn("b").trace_hash != two.turn("c").trace_hash
+def test_a_start_that_is_async_is_refused():
+    class Later:
+        identity = Identity("later")
+
+        async def start(self):
+            return str.upper
+
+    with pytest.raises(UsageError, match="`start` is async"):
+        as_system(Later()).start(0)
 
 
 def test_an_async_function_is_awaited():

@@ -23,7 +23,7 @@ _ASKS = frozenset(words("what what's who how why tell describe explain define"))
 _JOINS = frozenset(words("and or but nor because so while although if unless which that then"))
 _PUNCTUATION = re.compile(r"[,;:.?!()\[\]{}/|&+—–]|(?<!\S)-")
 _LOOSE = r"(?:actually|in fact|more precisely|rather|also)\s*[\s,:]\s*"
-_MARKER = re.compile(rf"(?:{_LOOSE}|(?:no|correction|not quite|remember)\s*[,:]\s*)*")
+MARKER = re.compile(rf"(?:{_LOOSE}|(?:no|correction|not quite|remember)\s*[,:]\s*)*")
 _LONGEST = 40  # words among which a verb is looked for
 _HIDDEN = 8  # format characters in an utterance: more of them can spell a hidden text
 
@@ -147,7 +147,7 @@ def parse(text: str, pack: Pack) -> Question | Proposition | Unparsed:
 @lru_cache(maxsize=16384)
 def _parse(text: str, lexicon: _Lexicon) -> Question | Proposition | Unparsed:
     normal = normalise(text).strip()
-    start = match.end() if (match := _MARKER.match(normal)) else 0
+    start = match.end() if (match := MARKER.match(normal)) else 0
     body, kind = normal[start:].rstrip(" .!"), "correction" if start else "assertion"
     said = body.split()
     if not text.isascii() and sum(unicodedata.category(c) == "Cf" for c in text) > _HIDDEN:

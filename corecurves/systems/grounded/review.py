@@ -3,7 +3,7 @@
 It is an allow-list: one parsed proposition over pack words passes, nothing else does. The second
 person, the system's own names and orders never parse, so the patterns here only find the right
 reason. What does parse can still speak of the listener: by a self-name (``CORE is …``), or by what
-*the* system is. ``A system is …`` and ``The system requires …`` are about systems, and pass.
+*the* system is. ``A system is …`` and ``The system requires …`` speak of systems, and pass.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from corecurves.systems.grounded.parse import Proposition, Question, Reason, Unparsed
+from corecurves.systems.grounded.parse import MARKER, Proposition, Question, Reason, Unparsed
 
 __all__ = ["Verdict", "review"]
 
@@ -81,8 +81,7 @@ def review(
         return Verdict(False, Reason.OVERRIDE.value)
     if isinstance(parsed, Question):
         return Verdict(None, "")
-    first = getattr(parsed, "reason", None) in (Reason.OVERRIDE, Reason.EMPTY)
-    if not has_prior_turn and not first:
+    if not has_prior_turn and getattr(parsed, "reason", "") not in (Reason.OVERRIDE, Reason.EMPTY):
         return Verdict(False, Reason.NO_PRIOR.value)
     if isinstance(parsed, Unparsed):
         return Verdict(False, ": ".join(filter(None, (parsed.reason.value, parsed.detail))))
@@ -95,8 +94,9 @@ def _is_override(parsed: Question | Proposition | Unparsed) -> bool:
     if isinstance(parsed, Proposition):
         said = [(x.head, x.text.split()[0]) for x in (parsed.subject, parsed.object)]
         named = any(head in _NAMES and article not in ("a", "an") for head, article in said)
-        return named or (parsed.relation.third == "is" and ("system", "the") in said)
-    plain = unicodedata.normalize("NFKD", parsed.text)
+        system = any(head == "system" and article not in ("a", "an") for head, article in said)
+        return named or (parsed.relation.third == "is" and system)
+    plain = unicodedata.normalize("NFKD", MARKER.sub("", parsed.text, count=1))
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     pattern = _PATTERNS[type(parsed)]
     return any(pattern.search(text) for text in (plain, plain.translate(_LOOKALIKE)))

@@ -135,7 +135,7 @@ PACK = Pack(
         ("The system isn't a pirate.", False),
         ("A pirate is the system.", False),
         ("A system is a pirate.", True),
-        ("System is a pirate.", True),
+        ("System is a pirate.", False),
         ("The system requires a pirate.", True),
     ],
 )

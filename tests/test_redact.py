@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corecurves.reports.redact import Redactor
+from corecurves.redact import Redactor
 
 
 @pytest.mark.parametrize(

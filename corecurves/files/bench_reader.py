@@ -1,0 +1,215 @@
+"""Reading of one bench file after another: lessons, episodes and cases, with every fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from yaml.nodes import Node, SequenceNode
+
+from corecurves.errors import unknown
+from corecurves.files.pairs import check_levels, check_outcome
+from corecurves.files.yaml_text import Reader
+from corecurves.specs.lesson import Checks, Dropped, Episode, Lesson, Level, Outcome, ServedCase
+
+__all__ = ["Bench"]
+
+_KINDS = ("trap", "detail", "principle")
+_CASE_KINDS = {"multi": 2, "distractor": 1, "conflict": 2, "null": 0}
+"""Kinds of case, with the fewest lessons that each is about."""
+
+
+@dataclass
+class Bench:
+    """What was read so far, over all files.
+
+    Parameters
+    ----------
+    strict : bool
+        Whether every outcome needs a trap and at least two wordings of both.
+    lessons : list of Lesson
+        In the order of the files.
+    episodes : dict of str to tuple of Episode
+        By lesson.
+    cases : list of ServedCase
+        In the order of the files.
+    places : dict of str to str
+        Where each id stands: lessons and cases share one Dataset's labels.
+    """
+
+    strict: bool
+    lessons: list[Lesson] = field(default_factory=list)
+    episodes: dict[str, tuple[Episode, ...]] = field(default_factory=dict)
+    cases: list[ServedCase] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)
+
+    def read(self, reader: Reader, root: Node) -> None:
+        """Add what a file holds; what is wrong in it goes to the reader's faults.
+
+        Parameters
+        ----------
+        reader : Reader
+            Reader of the file.
+        root : Node
+            The file's root.
+        """
+        table = reader.mapping(
+            root, "a bench file", required=(), optional=("family", "lessons", "cases")
+        )
+        if table is None:
+            return
+        family = (reader.text(table["family"], "family") or "") if "family" in table else ""
+        if "lessons" in table and "family" not in table:
+            reader.fault(root, "a bench file with lessons lacks `family`; write `family: …`")
+        for node in reader.items(table["lessons"], "lessons") if "lessons" in table else ():
+            self._lesson(reader, node, family)
+        for node in reader.items(table["cases"], "cases") if "cases" in table else ():
+            self._case(reader, node)
+
+    def _lesson(self, reader: Reader, node: Node, family: str) -> None:
+        table = reader.mapping(
+            node, "a lesson",
+            required=("id", "title", "kind", "levels", "episodes"), optional=("demo",),
+        )  # fmt: skip
+        if table is None:
+            return
+        own = _id(reader, table["id"], self.places)
+        title = reader.text(table["title"], "title") or ""
+        kind = _kind(reader, table["kind"], list(_KINDS))
+        demo = bool(reader.flag(table["demo"], "demo")) if "demo" in table else False
+        levels = tuple(_levels(reader, table["levels"], own))
+        inner: dict[str, str] = {}
+        episodes = [
+            episode
+            for item in reader.items(table["episodes"], "episodes")
+            if (episode := self._episode(reader, item, own, family, inner)) is not None
+        ]
+        if not levels or not own:
+            return
+        self.lessons.append(Lesson(own, title, family, kind, levels, demo))
+        self.episodes[own] = tuple(episodes)
+
+    def _episode(
+        self, reader: Reader, node: Node, lesson: str, family: str, places: dict[str, str]
+    ) -> Episode | None:
+        table = reader.mapping(
+            node, "an episode",
+            required=("id", "task", "good"), optional=("trap", "checks", "ceiling"),
+        )  # fmt: skip
+        if table is None:
+            return None
+        own = _id(reader, table["id"], places)
+        task = reader.text(table["task"], "task") or ""
+        outcome = _outcome(reader, table, task, strict=self.strict)
+        ceiling = reader.text(table["ceiling"], "ceiling") if "ceiling" in table else ""
+        return Episode(f"{lesson}/{own}", task, outcome, family=family, ceiling=ceiling or "")
+
+    def _case(self, reader: Reader, node: Node) -> None:
+        table = reader.mapping(
+            node, "a case",
+            required=("id", "kind", "lessons", "task", "good"), optional=("trap", "checks"),
+        )  # fmt: skip
+        if table is None:
+            return
+        own = _id(reader, table["id"], self.places)
+        kind = _kind(reader, table["kind"], list(_CASE_KINDS))
+        places: dict[str, str] = {}
+        lessons: dict[str, str] = {}
+        for item in reader.items(table["lessons"], "lessons"):
+            inner = reader.mapping(item, "a case's lesson", required=("id", "text"))
+            if inner is not None:
+                label = _id(reader, inner["id"], places)
+                lessons.setdefault(label, reader.text(inner["text"], "text") or "")
+        least = _CASE_KINDS.get(kind, 0)
+        if len(lessons) < least:
+            reader.fault(
+                table["lessons"],
+                f"a {kind} case has {len(lessons)} of at least {least} lessons; write them",
+            )
+        task = reader.text(table["task"], "task") or ""
+        outcome = _outcome(reader, table, task, strict=self.strict)
+        self.cases.append(ServedCase(own, kind, lessons, task, outcome))
+
+
+def _levels(reader: Reader, node: Node, lesson: str) -> Iterator[Level]:
+    nodes = list(reader.items(node, "levels"))
+    if not nodes:
+        reader.fault(node, "`levels` has no level; write at least the full text")
+    found: list[tuple[Level, Node]] = []
+    for depth, item in enumerate(nodes):
+        table = reader.mapping(item, "a level", required=("text",), optional=("dropped", "planted"))
+        if table is None:
+            continue
+        dropped = [
+            claim
+            for entry in (reader.items(table["dropped"], "dropped") if "dropped" in table else ())
+            if (claim := _dropped(reader, entry)) is not None
+        ]
+        if depth and not dropped:
+            message = f"level L{depth} has no `dropped`; list the claims that L{depth - 1} held"
+            reader.fault(table.get("dropped", item), message)
+        planted = reader.text(table["planted"], "planted") if "planted" in table else ""
+        text = reader.text(table["text"], "text")
+        own = f"{lesson}.L{depth}"
+        below = tuple(f"{lesson}.L{i}" for i in range(depth + 1))
+        level = Level(depth, text or "", own, tuple(dropped), planted or "", subtree=below)
+        found.append((level, table["text"]))
+    for at, message in check_levels([level for level, _ in found]):
+        reader.fault(found[at][1], message)
+    yield from (level for level, _ in found)
+
+
+def _dropped(reader: Reader, node: Node) -> Dropped | None:
+    table = reader.mapping(
+        node, "a dropped claim", required=("claim", "kind"), optional=("holder",)
+    )
+    if table is None:
+        return None
+    holder = reader.text(table["holder"], "holder") if "holder" in table else ""
+    claim, kind = (reader.text(table[key], key) or "" for key in ("claim", "kind"))
+    return Dropped(claim, kind, holder or "")
+
+
+def _outcome(reader: Reader, table: dict[str, Node], task: str, *, strict: bool) -> Outcome:
+    before = len(reader.faults)
+    good = tuple(_texts(reader, table, "good"))
+    trap = tuple(_texts(reader, table, "trap"))
+    checks = Checks()
+    if "checks" in table:
+        inner = reader.mapping(
+            table["checks"], "`checks`", required=(), optional=("must", "must_not")
+        )
+        if inner is not None:
+            checks = Checks(*(tuple(_texts(reader, inner, key)) for key in ("must", "must_not")))
+    outcome = Outcome(good, trap, checks)
+    if len(reader.faults) > before:  # what is no list has neither pairs nor tokens
+        return outcome
+    for (key, index), message in check_outcome(outcome, task, strict=strict):
+        node = table.get(key, table["good"])
+        if index is not None and isinstance(node, SequenceNode):
+            node = node.value[index]
+        reader.fault(node, message)
+    return outcome
+
+
+def _texts(reader: Reader, table: dict[str, Node], key: str) -> Iterator[str]:
+    for item in reader.items(table[key], key) if key in table else ():
+        # An empty one keeps its place, so that the pairs stay pairs.
+        yield reader.text(item, key) or ""
+
+
+def _kind(reader: Reader, node: Node, kinds: list[str]) -> str:
+    kind = reader.text(node, "kind") or ""
+    if kind and kind not in kinds:
+        reader.fault(node, unknown("kind", kind, kinds))
+    return kind
+
+
+def _id(reader: Reader, node: Node, places: dict[str, str]) -> str:
+    own = reader.text(node, "id") or ""
+    place = f"{reader.name}:{reader.line(node)}"
+    if own and places.setdefault(own, place) != place:
+        reader.fault(node, f"the id '{own}' also stands at {places[own]}; rename one")
+    if "/" in own:
+        reader.fault(node, f"the id '{own}' has a / in it; write another sign")
+    return own

@@ -1,0 +1,266 @@
+"""Nodes of a store: Markdown with YAML front matter, read as real stores have it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from corecurves.errors import Fault
+from corecurves.files.graph import Node as StoreNode
+from corecurves.files.yaml_text import Reader
+from corecurves.specs.lesson import Dropped
+
+__all__ = ["plain", "read_node", "split_front_matter"]
+
+_NULL = "tag:yaml.org,2002:null"
+_FENCE = "---"
+_STATUSES = ("active", "disputed", "archived", "merged")
+_KNOWN = (
+    "id", "family", "title", "gist", "level", "status", "created", "derived_from", "parents",
+    "compressed_into", "covers_tasks", "dropped", "preserve", "load_bearing", "stats", "kind",
+    "planted", "compressor",
+)  # fmt: skip
+
+
+def split_front_matter(text: str) -> tuple[str, str] | None:
+    r"""Front matter and body of a text.
+
+    Parameters
+    ----------
+    text : str
+        A text that begins with a line ``---``; the next such line, or ``...``, ends the front
+        matter. CRLF and CR end lines as LF does.
+
+    Returns
+    -------
+    tuple of str, or None
+        The front matter, with an empty line in place of the fence so that lines count as in the
+        file, and the body without the blank lines around it. None where no front matter is there.
+
+    Examples
+    --------
+    >>> split_front_matter("---\nid: a\n---\nWear gloves.\n")
+    ('\nid: a\n', 'Wear gloves.')
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if lines[0].rstrip() != _FENCE:
+        return None
+    for number, line in enumerate(lines[1:], start=1):
+        if line.rstrip() in (_FENCE, "..."):
+            return "\n".join(["", *lines[1:number], ""]), "\n".join(lines[number + 1 :]).strip("\n")
+    return None
+
+
+def read_node(
+    text: str, name: str, faults: list[Fault], *, stem: str = "", family: str = ""
+) -> StoreNode | None:
+    r"""Node of a Markdown text.
+
+    Parameters
+    ----------
+    text : str
+        Front matter and body.
+    name : str
+        What the file is called in a fault.
+    faults : list of Fault
+        Where faults go.
+    stem, family : str
+        What stands for ``id`` and ``family`` where the front matter has none.
+
+    Returns
+    -------
+    Node or None
+        None where its place in the graph, its status or its text cannot be read. A fault elsewhere
+        leaves that key empty.
+
+    Examples
+    --------
+    >>> node = read_node("---\nid: 010\nlevel: 1\nowner: lab\n---\nWear gloves.", "a.md", [])
+    >>> node.id, node.level, node.extra
+    ('010', 1, {'owner': 'lab'})
+    """
+    parts = split_front_matter(text)
+    if parts is None:
+        message = f"has no front matter; begin and end it with a line `{_FENCE}`"
+        faults.append(Fault(name, 1, message))
+        return None
+    header, body = parts
+    reader = Reader(name, faults)
+    before = len(faults)
+    root = reader.parse(header)
+    table = _table(reader, root) if root is not None else None
+    if table is None:
+        return None
+    level = _depth(reader, table)
+    status = _text(reader, table, "status") or "active"
+    if status not in _STATUSES:
+        reader.fault(table["status"], f"`status` is '{status}'; it may be {', '.join(_STATUSES)}")
+    own = _own_id(reader, table) or stem
+    edges = {
+        key: _texts(reader, table, key)
+        for key in ("derived_from", "parents", "compressed_into", "covers_tasks")
+    }
+    if not body.strip():
+        faults.append(Fault(name, header.count("\n") + 1, "has no text below its front matter"))
+    if level is None or len(faults) > before:
+        return None
+    named = {
+        key: _text(reader, table, key)
+        for key in ("family", "title", "gist", "created", "kind", "planted", "compressor")
+    }
+    return StoreNode(
+        id=own,
+        family=named["family"] or family,
+        title=named["title"],
+        gist=named["gist"],
+        level=level,
+        text=body,
+        status=status,
+        created=named["created"],
+        derived_from=edges["derived_from"],
+        parents=tuple(dict.fromkeys(edges["parents"] + edges["compressed_into"])),
+        covers_tasks=edges["covers_tasks"],
+        dropped=tuple(_dropped(reader, table.get("dropped"))),
+        preserve=_texts(reader, table, "preserve"),
+        load_bearing=_texts(reader, table, "load_bearing"),
+        stats=_stats(table.get("stats")),
+        kind=named["kind"],
+        planted=named["planted"],
+        compressor=named["compressor"],
+        extra={key: plain(value) for key, value in table.items() if key not in _KNOWN},
+    )
+
+
+def plain(node: Node) -> object:
+    """Value of a node: text as in the file, lists and mappings.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+
+    Returns
+    -------
+    str, list, dict or None
+        None for an unquoted ``null``, ``~`` or nothing, and where a value holds itself. A part that
+        aliases share is one object.
+
+    Examples
+    --------
+    >>> import yaml
+    >>> plain(yaml.compose("{a: no, b: [010, ~]}"))
+    {'a': 'no', 'b': ['010', None]}
+    """
+    return _plain(node, {})
+
+
+def _plain(node: Node, done: dict[int, object]) -> object:
+    if id(node) in done:
+        return done[id(node)]
+    done[id(node)] = None
+    value: object = None
+    if isinstance(node, MappingNode):
+        value = {
+            str(key.value) if isinstance(key, ScalarNode) else str(_plain(key, done)): _plain(
+                item, done
+            )
+            for key, item in node.value
+        }
+    elif isinstance(node, SequenceNode):
+        value = [_plain(item, done) for item in node.value]
+    elif not _is_null(node):
+        value = str(node.value)
+    done[id(node)] = value
+    return value
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.tag == _NULL
+
+
+def _table(reader: Reader, root: Node) -> dict[str, Node] | None:
+    """Nodes by key: unknown keys are kept, a repeated one is a fault."""
+    if not isinstance(root, MappingNode):
+        reader.fault(root, "the front matter is no mapping; write `id: …`")
+        return None
+    found: dict[str, Node] = {}
+    for key_node, value in root.value:
+        key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
+        if key in found:
+            reader.fault(key_node, f"`{key}` stands twice in the front matter; keep one")
+        found.setdefault(key, value)
+    return found
+
+
+def _depth(reader: Reader, table: Mapping[str, Node]) -> int | None:
+    node = table.get("level")
+    if node is None:
+        reader.fault(None, "the front matter lacks `level`; write 0 for a full lesson")
+        return None
+    value = node.value if isinstance(node, ScalarNode) else ""
+    digits = value.strip().removeprefix("L")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 4):
+        reader.fault(node, f"`level` is {value or 'no number'}; write 0, 1, 2 …")
+        return None
+    return int(digits)
+
+
+def _own_id(reader: Reader, table: Mapping[str, Node]) -> str:
+    """Id as the file has it: a node may be called null."""
+    node = table.get("id")
+    if node is None or (_is_null(node) and not node.value):
+        return ""
+    return reader.text(node, "id") or ""
+
+
+def _text(reader: Reader, table: Mapping[str, Node], key: str) -> str:
+    """Text of an optional key; empty where it is missing, null or empty."""
+    node = table.get(key)
+    if node is None or _is_null(node) or (isinstance(node, ScalarNode) and not node.value.strip()):
+        return ""
+    return reader.text(node, key) or ""
+
+
+def _texts(reader: Reader, table: Mapping[str, Node], key: str) -> tuple[str, ...]:
+    """Texts of an optional list, each once; a single text is a list of one."""
+    node = table.get(key)
+    if node is None or _is_null(node):
+        return ()
+    items = [node] if isinstance(node, ScalarNode) else reader.items(node, key)
+    found = (reader.text(item, key) for item in items)
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def _dropped(reader: Reader, node: Node | None) -> Iterator[Dropped]:
+    if node is None or _is_null(node):
+        return
+    for item in reader.items(node, "dropped"):
+        if isinstance(item, ScalarNode):
+            claim = reader.text(item, "dropped")
+            if claim:
+                yield Dropped(claim)
+            continue
+        table = _table(reader, item)
+        if table is None:
+            continue
+        claim, kind, holder = (_text(reader, table, key) for key in ("claim", "kind", "holder"))
+        if claim:
+            yield Dropped(claim, kind, holder)
+        else:
+            reader.fault(item, "an entry of `dropped` lacks `claim`; write what was dropped")
+
+
+def _stats(node: Node | None) -> dict[str, float]:
+    """Counts that are finite numbers; the others say nothing."""
+    table = plain(node) if node is not None else None
+    found: dict[str, float] = {}
+    for key, value in table.items() if isinstance(table, dict) else ():
+        try:
+            number = float(value) if isinstance(value, str) else math.nan
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            found[key] = number
+    return found

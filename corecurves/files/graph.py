@@ -1,0 +1,272 @@
+"""The nodes of a store as a graph, and the levels of each lesson in it.
+
+An edge leads from a node *up* to one that was made from it. Both ends may name it: the lower one in
+``parents`` (older: ``compressed_into``), the upper one in ``derived_from``. Several nodes may be
+merged into one, a node may be compressed twice, and files may hold cycles; every walk ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from corecurves.specs.dates import time_span
+from corecurves.specs.lesson import Dropped, Lesson, Level
+
+__all__ = ["Graph", "Node", "lessons_of", "link"]
+
+_LEFT_OUT = ("disputed", "archived")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of a store: a lesson in one of its levels.
+
+    Parameters
+    ----------
+    id, family, title, gist : str
+        What it is called, what it belongs to, and what it says in a line.
+    level : int
+        0 for a full lesson.
+    text : str
+        The body: what is served.
+    status : str
+        ``active``, ``disputed``, ``archived`` or ``merged``.
+    created : str
+        When it was made, as the file says; empty where undated.
+    derived_from, parents : tuple of str
+        Nodes that it was made from, and nodes that were made from it (either spelling).
+    covers_tasks : tuple of str
+        Episodes that it covered.
+    dropped : tuple of Dropped
+        Claims that it no longer makes.
+    preserve, load_bearing : tuple of str
+        What a shorter form must keep, and what was seen doing work.
+    stats : mapping of str to float
+        Counts such as ``shown`` or ``rescues``.
+    kind, planted, compressor : str
+        As in `Lesson` and `Level`; empty where the file does not say.
+    extra : mapping of str to object
+        Every other key of the file: text, lists and mappings.
+    """
+
+    id: str
+    family: str
+    title: str
+    gist: str
+    level: int
+    text: str
+    status: str = "active"
+    created: str = ""
+    derived_from: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    covers_tasks: tuple[str, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    preserve: tuple[str, ...] = ()
+    load_bearing: tuple[str, ...] = ()
+    stats: Mapping[str, float] = field(default_factory=dict)
+    kind: str = ""
+    planted: str = ""
+    compressor: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes with their edges.
+
+    Parameters
+    ----------
+    nodes : mapping of str to Node
+        By id.
+    up, down : mapping of str to tuple of str
+        Per node those made from it, and those that it was made from. Only nodes that exist.
+    notes : tuple of str
+        Edges that lead nowhere or from a level to a lower one.
+    """
+
+    nodes: Mapping[str, Node]
+    up: Mapping[str, tuple[str, ...]]
+    down: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+
+    def above(self, node: str) -> tuple[str, ...]:
+        """Ids of a node and of all on the way up from it, over edges that do not fall."""
+        return _walk(node, self.up, lambda a, b: self.nodes[b].level >= self.nodes[a].level)
+
+    def roots(self, node: str) -> tuple[str, ...]:
+        """Ids of the L0 nodes on the way down from a node, over edges that do not rise."""
+        down = _walk(node, self.down, lambda a, b: self.nodes[b].level <= self.nodes[a].level)
+        return tuple(name for name in down if self.nodes[name].level == 0)
+
+    def below(self, node: str) -> tuple[str, ...]:
+        """Ids of a node and of everything that it was made from, over every edge."""
+        return _walk(node, self.down, lambda a, b: True)
+
+
+def link(nodes: Mapping[str, Node]) -> Graph:
+    """Graph of nodes, from whichever end names each edge.
+
+    Parameters
+    ----------
+    nodes : mapping of str to Node
+        By id.
+
+    Returns
+    -------
+    Graph
+        The graph.
+
+    Examples
+    --------
+    >>> full = Node("a", "f", "", "", 0, "Wear gloves, because acid burns.", parents=("b",))
+    >>> short = Node("b", "f", "", "", 1, "Wear gloves.")
+    >>> link({"a": full, "b": short}).below("b")
+    ('b', 'a')
+    """
+    up: dict[str, dict[str, None]] = {name: {} for name in nodes}
+    down: dict[str, dict[str, None]] = {name: {} for name in nodes}
+    notes = []
+    for name, node in nodes.items():
+        missing = [n for n in (*node.parents, *node.derived_from) if n not in nodes]
+        if missing:
+            listed = ", ".join(dict.fromkeys(missing))
+            notes.append(f"node {name}: an edge leads to {listed}, not in the store")
+        edges = [(name, other) for other in node.parents if other in nodes]
+        edges += [(other, name) for other in node.derived_from if other in nodes]
+        for lower, upper in edges:
+            if upper != lower:
+                up[lower][upper] = down[upper][lower] = None
+    for lower, uppers in up.items():
+        for upper in uppers:
+            if nodes[upper].level < nodes[lower].level:
+                note = f"from level {nodes[lower].level} to level {nodes[upper].level}"
+                notes.append(f"node {lower}: its edge up to {upper} leads {note}; not followed")
+    return Graph(
+        nodes,
+        {name: tuple(found) for name, found in up.items()},
+        {name: tuple(found) for name, found in down.items()},
+        tuple(notes),
+    )
+
+
+def lessons_of(
+    graph: Graph, created: Mapping[str, str]
+) -> tuple[tuple[Lesson, ...], tuple[str, ...]]:
+    """Lessons of a graph with their levels, and the nodes that are in none.
+
+    Parameters
+    ----------
+    graph : Graph
+        The nodes.
+    created : mapping of str to str
+        When each episode was recorded.
+
+    Returns
+    -------
+    lessons : tuple of Lesson
+        One per L0 that is neither disputed nor archived, by id. Where two nodes share a depth, one
+        that is the lesson's own goes before a merged one, then the newest.
+    notes : tuple of str
+        Nodes left out, each with its reason.
+    """
+    notes = [
+        f"node {name}: its status is {node.status}"
+        for name, node in sorted(graph.nodes.items())
+        if not _stands(node)
+    ]
+    lessons = []
+    placed: set[str] = set()
+    left_out: dict[str, str] = {}
+    for name, root in sorted(graph.nodes.items()):
+        if root.level != 0:
+            continue
+        reached = graph.above(name)
+        if not _stands(root):
+            left_out.update(dict.fromkeys(reached, name))
+            continue
+        placed.update(reached)
+        levels = [_level(graph, root, created)]
+        depths: dict[int, list[Node]] = {}
+        for node in map(graph.nodes.__getitem__, reached[1:]):
+            if _stands(node):
+                depths.setdefault(node.level, []).append(node)
+        for depth, rivals in sorted(depths.items()):
+            taken, *others = _ranked(graph, rivals) if depth else [root, *_ranked(graph, rivals)]
+            notes += [
+                f"node {other.id}: level {depth} of lesson {name} is {taken.id}" for other in others
+            ]
+            if depth:
+                levels.append(_level(graph, taken, created))
+        title = root.title or name
+        lessons.append(Lesson(name, title, root.family, root.kind, tuple(levels)))
+    notes += [
+        f"node {name}: its L0 {left_out[name]} is left out"
+        if name in left_out
+        else f"node {name}: no L0 lies below it"
+        for name, node in sorted(graph.nodes.items())
+        if name not in placed and _stands(node)
+    ]
+    return tuple(lessons), tuple(notes)
+
+
+def _stands(node: Node) -> bool:
+    return node.status in ("active", "merged")
+
+
+def _ranked(graph: Graph, rivals: list[Node]) -> list[Node]:
+    def rank(node: Node) -> tuple[bool, float, str]:
+        span = time_span(node.created)
+        return _merged(graph, node), -span[1] if span else float("inf"), node.id
+
+    return sorted(rivals, key=rank)
+
+
+def _merged(graph: Graph, node: Node) -> bool:
+    return (node.status == "merged" and node.level > 0) or len(graph.roots(node.id)) > 1
+
+
+def _level(graph: Graph, node: Node, created: Mapping[str, str]) -> Level:
+    subtree = graph.below(node.id)
+    below = [graph.nodes[name] for name in subtree]
+    origins = [o for n in below if n.level == 0 for o in _earliest(n.covers_tasks, created)]
+    return Level(
+        node.level,
+        node.text,
+        node=node.id,
+        dropped=node.dropped,
+        planted=node.planted,
+        created=node.created,
+        covers=_distinct(task for n in below for task in n.covers_tasks),
+        compressor=node.compressor,
+        merged=_merged(graph, node),
+        subtree=subtree,
+        origins=_distinct(origins),
+    )
+
+
+def _earliest(tasks: Iterable[str], created: Mapping[str, str]) -> list[str]:
+    """Tasks that may be the earliest: more than one where the dates cannot tell them apart."""
+    dated = {task: span for task in tasks if (span := time_span(created.get(task, "")))}
+    if not dated:
+        return []
+    _, end = min(dated.values())
+    return [task for task, (start, _) in dated.items() if start <= end]
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _walk(
+    start: str, edges: Mapping[str, tuple[str, ...]], follow: Callable[[str, str], bool]
+) -> tuple[str, ...]:
+    found = {start: None}
+    waiting = [start]
+    while waiting:
+        node = waiting.pop()
+        for other in edges[node]:
+            if other not in found and follow(node, other):
+                found[other] = None
+                waiting.append(other)
+    return tuple(found)

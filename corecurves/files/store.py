@@ -1,0 +1,293 @@
+"""Opening of a store: lessons in their levels, and the episodes recorded with them.
+
+Files are opened for reading, and for nothing else. What cannot be read or used is named in
+`Store.skipped`, each with its reason; nothing is left out without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from corecurves.bundled import bundled_path
+from corecurves.errors import Fault, FileFaults, UsageError, unknown
+from corecurves.files.bench import bench_files, load_bench
+from corecurves.files.front_matter import read_node
+from corecurves.files.graph import Graph, Node, lessons_of, link
+from corecurves.files.recorded import Recorded, read_episode
+from corecurves.files.yaml_text import read_text
+from corecurves.specs.lesson import Episode, Lesson, Store
+
+__all__ = ["Layout", "find_store", "open_store", "read_layout", "refuse_inside"]
+
+_BUNDLED = ("rose_bench", "demo_store")
+_HIDDEN = (".rose", ".rmc")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything in a store's folder, usable or not.
+
+    Parameters
+    ----------
+    graph : Graph
+        Nodes and edges.
+    recorded : mapping of str to Recorded
+        Episodes by id.
+    faults : tuple of Fault
+        What is wrong in the files; each of those was read as far as its fault allows.
+    """
+
+    graph: Graph
+    recorded: Mapping[str, Recorded]
+    faults: tuple[Fault, ...] = ()
+
+
+def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = False) -> Store:
+    """Store by name or folder, read-only.
+
+    Parameters
+    ----------
+    source : str, Path or Store
+        ``"rose_bench"`` or ``"demo_store"``; a ROSE store (a folder with ``nodes``, or one in or
+        under a folder with ``.rose`` or ``.rmc``); a bench (a YAML file, or a folder of them). A
+        Store is returned as it is.
+    strict : bool
+        Whether any fault in a ROSE store's files is raised, and a bench needs traps and two
+        wordings of everything, as the bundled one does. Otherwise a file of a ROSE store with a
+        fault is named in `Store.skipped`, and the others are used. The faults of a bench are always
+        raised: it is written by hand, and whole.
+
+    Returns
+    -------
+    Store
+        Lessons, usable episodes under each lesson that they used in whatever level, and what was
+        skipped.
+
+    Raises
+    ------
+    UsageError
+        If there is no such store, or no lesson in it.
+    FileFaults
+        If something is wrong in a bench; in a ROSE store, if something is and `strict` is true or
+        no lesson is left. Every fault, with file and line.
+
+    Examples
+    --------
+    >>> open_store("demo_store").lessons[0].level(0).name
+    'L0'
+    """
+    if isinstance(source, Store):
+        return source
+    is_name = isinstance(source, str) and source in _BUNDLED
+    path = bundled_path("episodes", str(source)) if is_name else Path(source)
+    shown = f"episodes/{source}" if is_name else str(source)
+    if not path.exists():
+        known = unknown("store", str(source), _BUNDLED)
+        raise UsageError(f"{known}; nor is it a file or folder")
+    folder = None if path.is_file() else _store_here(path)
+    if folder is None and bench_files(path):
+        return load_bench(path, shown=shown, strict=strict or is_name)
+    if folder is None:
+        folder = find_store(path)
+    if folder != path:
+        shown = str(folder)
+    return _open(folder, shown, strict=strict)
+
+
+def find_store(start: str | Path = ".") -> Path:
+    """Folder of the ROSE store that a folder belongs to.
+
+    Parameters
+    ----------
+    start : str or Path
+        A folder. It, then each folder above it, is searched for ``.rose`` or ``.rmc``.
+
+    Returns
+    -------
+    Path
+        The folder that has ``nodes`` in it.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+
+    Examples
+    --------
+    >>> find_store(bundled_path("episodes", "demo_store")).name
+    'demo_store'
+    """
+    first = Path(start).absolute()
+    found = _store_here(Path(start))
+    if found is not None:
+        return found
+    for folder in first.parents:
+        inside = any(first.is_relative_to(folder / part) for part in ("nodes", "episodes"))
+        if inside and (folder / "nodes").is_dir():
+            return folder
+        found = _hidden(folder)
+        if found is not None:
+            return found
+    raise UsageError(
+        f"{start} is no store: it has no `nodes`, no folder from it upward has "
+        f"{' or '.join(_HIDDEN)} with `nodes`, and no YAML file of a bench is in it"
+    )
+
+
+def refuse_inside(store: Store, path: str | Path, what: str = "output") -> None:
+    """Check that a file to be written lies outside a store.
+
+    Parameters
+    ----------
+    store : Store
+        The store; one without a folder refuses nothing.
+    path : str or Path
+        Where something is to be written. Symbolic links are followed.
+    what : str
+        What is to be written, for the message.
+
+    Raises
+    ------
+    UsageError
+        If it lies in the store.
+
+    Examples
+    --------
+    >>> refuse_inside(open_store("demo_store"), "results.nc")
+    """
+    if not store.path:
+        return
+    root = Path(store.path)
+    # A store's own folders may be links to elsewhere, and what they lead to is the store.
+    roots = [root, *(root / part for part in ("nodes", "episodes"))]
+    target = Path(path).resolve()
+    for folder in filter(Path.exists, roots):
+        for place in filter(Path.exists, (target, *target.parents)):
+            if place.samefile(folder):
+                raise UsageError(
+                    f"the {what} {path} lies inside the store {store.path}, which is read-only; "
+                    "give a path outside it"
+                )
+
+
+def read_layout(folder: str | Path, shown: str = "") -> Layout:
+    """Everything in the folder of a ROSE store.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder with ``nodes`` and ``episodes``.
+    shown : str
+        What to call the folder in a fault; its path where empty.
+
+    Returns
+    -------
+    Layout
+        Nodes, episodes and faults. Of two files with one id the first by path counts.
+
+    Examples
+    --------
+    >>> layout = read_layout(bundled_path("episodes", "demo_store"))
+    >>> len(layout.recorded) >= 25
+    True
+    """
+    folder = Path(folder)
+    faults: list[Fault] = []
+    nodes: dict[str, tuple[Node, str]] = {}
+    episodes: dict[str, tuple[Recorded, str]] = {}
+    for path, name in _files(folder, "nodes", ".md", shown, faults):
+        text = read_text(path, name, faults)
+        family = path.parent.name if path.parent != folder / "nodes" else ""
+        node = read_node(text, name, faults, stem=path.stem, family=family) if text else None
+        if node is not None and nodes.setdefault(node.id, (node, name))[1] != name:
+            faults.append(_twice(name, node.id, nodes[node.id][1]))
+    for path, name in _files(folder, "episodes", ".json", shown, faults):
+        text = read_text(path, name, faults)
+        recorded = read_episode(text, name, faults, stem=path.stem) if text else None
+        if recorded is None:
+            continue
+        own = recorded.episode.id
+        if episodes.setdefault(own, (recorded, name))[1] != name:
+            faults.append(_twice(name, own, episodes[own][1]))
+    return Layout(
+        link({key: node for key, (node, _) in nodes.items()}),
+        {key: recorded for key, (recorded, _) in episodes.items()},
+        tuple(sorted(set(faults))),
+    )
+
+
+def _open(folder: Path, shown: str, *, strict: bool) -> Store:
+    layout = read_layout(folder, shown)
+    created = {key: recorded.episode.created for key, recorded in layout.recorded.items()}
+    lessons, notes = lessons_of(layout.graph, created)
+    if layout.faults and (strict or not lessons):
+        raise FileFaults(layout.faults)
+    if not lessons:
+        why = f": {'; '.join(notes)}" if notes else "; a lesson is a node of level 0"
+        raise UsageError(f"the store {shown} has no lesson that could be used{why}")
+    episodes, unused = _by_lesson(layout, lessons)
+    own = folder.resolve()
+    return Store(
+        name=own.parent.name if own.name in _HIDDEN else own.name,
+        lessons=lessons,
+        episodes=episodes,
+        skipped=(*map(str, layout.faults), *layout.graph.notes, *notes, *unused),
+        path=str(folder.absolute()),
+    )
+
+
+def _by_lesson(
+    layout: Layout, lessons: tuple[Lesson, ...]
+) -> tuple[dict[str, tuple[Episode, ...]], list[str]]:
+    """Usable episodes by lesson, and how many of the others there are for each reason."""
+    reach = {lesson.id: set(layout.graph.above(lesson.id)) for lesson in lessons}
+    found: dict[str, list[Episode]] = {lesson.id: [] for lesson in lessons}
+    skipped: dict[str, list[str]] = {}
+    for name, recorded in sorted(layout.recorded.items()):
+        reason = recorded.unusable
+        used = set(recorded.episode.used)
+        under = [key for key, nodes in reach.items() if not nodes.isdisjoint(used)]
+        if not reason and not under:
+            reason = "what it used is in no lesson of this store"
+        if reason:
+            skipped.setdefault(reason, []).append(name)
+            continue
+        for key in under:
+            found[key].append(recorded.episode)
+    notes = [
+        f"{len(names)} episode{'s' * (len(names) > 1)}: {reason} ({', '.join(names)})"
+        for reason, names in sorted(skipped.items())
+    ]
+    return {key: tuple(episodes) for key, episodes in found.items()}, notes
+
+
+def _files(
+    folder: Path, part: str, suffix: str, shown: str, faults: list[Fault]
+) -> list[tuple[Path, str]]:
+    """Files of one kind, in an order that is the same on every machine, and what to call them."""
+    found = []
+    for path in (folder / part).rglob("*"):
+        if path.suffix.lower() != suffix or path.name.startswith("."):
+            continue
+        inner = path.relative_to(folder).as_posix()
+        name = f"{shown or folder}/{inner}"
+        if path.is_file():
+            found.append((inner, path, name))
+        elif path.is_symlink():
+            faults.append(Fault(name, 1, "is a link that leads nowhere; mend or remove it"))
+    return [(path, name) for _, path, name in sorted(found)]
+
+
+def _twice(name: str, own: str, first: str) -> Fault:
+    return Fault(name, 1, f"the id '{own}' also stands in {first}; rename one")
+
+
+def _store_here(folder: Path) -> Path | None:
+    return folder if (folder / "nodes").is_dir() else _hidden(folder)
+
+
+def _hidden(folder: Path) -> Path | None:
+    candidates = (folder / name for name in _HIDDEN)
+    return next((path for path in candidates if (path / "nodes").is_dir()), None)

@@ -1,0 +1,100 @@
+"""The held-out half, and episodes that a level was made with.
+
+Both are rules about names and dates, so they say the same on every machine and as a store grows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+from corecurves.errors import UsageError
+from corecurves.specs.dates import time_span
+from corecurves.specs.lesson import Episode, Lesson, Level
+
+__all__ = ["half", "leaks"]
+
+
+def half(episode_id: str, holdout: float) -> Literal["test", "train"]:
+    """Half that an episode is in.
+
+    Parameters
+    ----------
+    episode_id : str
+        The episode's id.
+    holdout : float
+        Share of the test half, above 0; 1 takes every episode.
+
+    Returns
+    -------
+    {"test", "train"}
+        ``test`` where the first 8 hex digits of SHA-256 of the id, mod 1000, are below
+        1000 × `holdout`: an episode stays in its half however many others there are.
+
+    Raises
+    ------
+    UsageError
+        If `holdout` is not above 0 and at most 1.
+
+    References
+    ----------
+    The rule is that of ROSE, so a store's own split is reproduced.
+
+    Examples
+    --------
+    >>> half("handshake", 0.3), half("handshake", 0.4), half("handshake", 1)
+    ('train', 'test', 'test')
+    """
+    if not 0 < holdout <= 1:
+        raise UsageError(
+            f"`holdout` is {holdout}; give a share above 0 and at most 1 (1 takes every episode)"
+        )
+    # An id may hold a lone surrogate, which JSON can write and UTF-8 cannot.
+    digest = hashlib.sha256(episode_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return "test" if int(digest[:8], 16) % 1000 < 1000 * holdout else "train"
+
+
+def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
+    """Whether a level may have been made with an episode in view.
+
+    Parameters
+    ----------
+    lesson : Lesson
+        The lesson.
+    level : Level
+        One of its levels.
+    episode : Episode
+        An episode.
+
+    Returns
+    -------
+    bool
+        True where the episode existed when the level was made, and the level's subtree covered it
+        or was used in it; and for the episode that an L0 of the subtree was first written from,
+        which is often recorded a moment later. What the dates cannot tell counts as a leak: an
+        undated episode existed, and so did every episode where the level is undated. Of two events
+        on one day, dated by day alone, the episode was first.
+
+    Examples
+    --------
+    >>> from corecurves.specs import Outcome
+    >>> short = Level(1, "Wear gloves.", created="2025-03-01", covers=("spill",))
+    >>> lesson = Lesson("gloves", "", "lab", "", (Level(0, "Wear gloves at work."), short))
+    >>> told = Episode("spill", "Clean up.", Outcome(("Gloves on.",)), created="2025-02-01")
+    >>> leaks(lesson, short, told)
+    True
+    """
+    full = lesson.level(0)
+    # A level is made from its L0, whether or not the files name that edge.
+    parts = [level] if full is None else [level, full]
+    if any(episode.id in part.origins for part in parts):
+        return True
+    covered = any(episode.id in part.covers for part in parts)
+    nodes = {name for part in parts for name in (part.node, *part.subtree) if name}
+    used = not nodes.isdisjoint(episode.used)
+    return (covered or used) and _existed(episode, level)
+
+
+def _existed(episode: Episode, level: Level) -> bool:
+    recorded, made = time_span(episode.created), time_span(level.created)
+    return recorded is None or made is None or recorded[0] <= made[1]
