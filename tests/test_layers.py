@@ -71,7 +71,7 @@ def test_stats_knows_no_labelled_arrays():
 
 
 HEAVY = ("scipy.stats", "bpe_openai", "matplotlib", "seaborn", "papermill", "ipywidgets",
-         "xllamacpp", "openai", "dask", "IPython", "nbconvert", "h5py")  # fmt: skip
+         "xllamacpp", "openai", "dask", "IPython", "nbconvert", "h5py", "bm25s")  # fmt: skip
 
 
 def loaded_by(code):

@@ -14,6 +14,7 @@ NAMES = [name.removesuffix(".ipynb") for name in bundled_names("notebooks") if "
 SMALL = {
     "sample_efficiency": {"split": "dev", "ledger": "none"},
     "what_if": {"split": "dev", "concept": "wisdom"},
+    "rose_transfer": {"model": "simulated", "demo_only": True, "samples": 1, "ledger": "none"},
 }
 
 
@@ -41,6 +42,7 @@ def test_notebooks_render_to_one_page_that_needs_nothing(name, tmp_path):
     assert not re.search(r"<script|@import|url\((?!['\"]?data:)", text)
     assert 'alt="' in text
     assert "Figure without a description" not in text
+    assert ("SIMULATED" in text) == (name == "rose_transfer")
     assert "plan hash" in text
 
 

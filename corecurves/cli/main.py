@@ -12,7 +12,9 @@ import click
 from corecurves.cli.check import check
 from corecurves.cli.demo import demo
 from corecurves.cli.lane import lane
+from corecurves.cli.models import models
 from corecurves.cli.report import report
+from corecurves.cli.rose import rose
 from corecurves.errors import CorecurvesError, ExitCode
 
 __all__ = ["cli", "main"]
@@ -27,17 +29,18 @@ _DEBUG = "CORECURVES_DEBUG"
 )
 @click.version_option(package_name="corecurves")
 def cli() -> None:
-    r"""Learning curves of systems that are taught by correction.
+    """Learning curves of systems that are taught by correction.
 
     \b
     corecurves demo                      everything once, on bundled data
     corecurves check my_curricula/       what is wrong in your curricula
     corecurves lane my_curricula/        their corrections-to-competence curves
-    corecurves report sample_efficiency  the same as a page to send to someone
-    """
+    corecurves rose eval                 transfer of lessons across levels of compression
+    corecurves report sample_efficiency  a page to send to someone
+    """  # noqa: D301
 
 
-for command in (demo, lane, check, report):
+for command in (demo, lane, rose, check, report, models):
     cli.add_command(command)
 
 

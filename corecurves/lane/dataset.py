@@ -114,6 +114,7 @@ def _attrs(plan: Plan, work: LaneWork) -> Mapping[str, JSON]:
         "plan_hash": plan.hash,
         "system": work.system.source if isinstance(work.system.source, str)
         else work.system.identity.name,
+        "simulated": "yes" if work.system.simulated else "no",
         "identity": canonical_json(work.system.identity.content()),
         "pack_digest": canonical_json(packs),
         "config": canonical_json(dict(plan.config)),

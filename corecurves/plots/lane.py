@@ -221,4 +221,7 @@ def _what(summary: xr.Dataset, n_concepts: int) -> str:
     replay = summary.replay_determinism.item()
     again = "replays not compared" if np.isnan(replay) else f"replay determinism {replay:.2f}"
     each = f"{samples} sample{'s' if samples != 1 else ''} a point"
-    return f"{summary.attrs['system']}: {concepts}, {each}; filled markers: replays agree; {again}"
+    who = str(summary.attrs["system"])
+    if summary.attrs.get("simulated") == "yes":
+        who = f"{who}, a SIMULATED model"
+    return f"{who}: {concepts}, {each}; filled markers: replays agree; {again}"

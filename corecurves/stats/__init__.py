@@ -4,28 +4,45 @@ Arrays in, arrays out: nothing here knows a dimension name, a file or a plot. Im
 needs numpy only; scipy is imported by the functions that take a quantile from it.
 """
 
+from corecurves.stats.change import change_bounds, change_interval, unseen_loss
 from corecurves.stats.clustered import RateInterval, clustered_rate
 from corecurves.stats.curves import first_reach
+from corecurves.stats.decide import Decision, p_below, units_to_decide
+from corecurves.stats.holm import holm
 from corecurves.stats.means import (
     MeanInterval,
     difference_interval,
     no_spread_half_width,
     t_interval,
 )
+from corecurves.stats.nested import Units, independent_units, mean_known, nested_rate
 from corecurves.stats.rates import exact_upper, wilson, wilson_rate
+from corecurves.stats.ratio import ratio_interval
 from corecurves.stats.survival import SurvivalCurve, kaplan_meier
 
 __all__ = [
+    "Decision",
     "MeanInterval",
     "RateInterval",
     "SurvivalCurve",
+    "Units",
+    "change_bounds",
+    "change_interval",
     "clustered_rate",
     "difference_interval",
     "exact_upper",
     "first_reach",
+    "holm",
+    "independent_units",
     "kaplan_meier",
+    "mean_known",
+    "nested_rate",
     "no_spread_half_width",
+    "p_below",
+    "ratio_interval",
     "t_interval",
+    "units_to_decide",
+    "unseen_loss",
     "wilson",
     "wilson_rate",
 ]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any
+from urllib.parse import urlencode
 
-from corecurves.canonical import digest
 from corecurves.errors import UsageError, unknown
 from corecurves.spec_strings import Spec, parse_spec, typed_settings
 from corecurves.specs import Identity
@@ -43,7 +43,12 @@ class Adapter:
         if not isinstance(self.source, str):
             return self.source
         spec = parse_spec(self.source)
-        return _factory(spec.name)(spec)
+        make = _factory(spec.name)
+        if spec.argument and make is not _in_context:
+            raise UsageError(
+                f"'{spec.name}' takes nothing after ':'; its settings are written ?key=value"
+            )
+        return make(spec)
 
     @cached_property
     def identity(self) -> Identity:
@@ -62,7 +67,13 @@ class Adapter:
     @property
     def volatile(self) -> bool:
         """Whether another process could not recognise this system."""
-        return getattr(self.system, "identity", None) is None
+        anonymous = getattr(self.system, "identity", None) is None
+        return anonymous or bool(getattr(self.system, "volatile", False))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a labelled simulation answers, which every Dataset and plot must say."""
+        return bool(getattr(self.system, "simulated", False))
 
     def start(self, seed: int) -> Any:
         """Start a session that remembers nothing.
@@ -78,6 +89,9 @@ class Adapter:
             With ``turn``.
         """
         session = self._start(seed)
+        if inspect.isawaitable(session):
+            getattr(session, "close", lambda: None)()
+            raise UsageError("`start` is async; make it a plain function, `turn` may be async")
         if hasattr(session, "turn"):
             return session
         if callable(session):
@@ -134,7 +148,10 @@ def as_system(system: object) -> Adapter:
     if inspect.isclass(system) and hasattr(system, "start"):
         raise UsageError(f"`system` is the class {system.__name__}; give an instance of it")
     adapter = Adapter(system)
-    _ = adapter.identity
+    try:
+        adapter.identity.content()
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the identity of the system cannot be kept: {error}") from error
     return adapter
 
 
@@ -161,7 +178,48 @@ def _grounded(spec: Spec) -> object:
     return GroundedSystem(GroundedSettings(**settings))  # type: ignore[arg-type]
 
 
-_BUNDLED: dict[str, Callable[[Spec], object]] = {"grounded": _grounded}
+def _in_context(spec: Spec) -> object:
+    from corecurves.systems.in_context import InContextSettings, InContextSystem
+
+    if not spec.argument:
+        raise UsageError(
+            "'in-context' needs a model: write in-context:MODEL, as in-context:smollm2"
+        )
+    # What is no setting of ours is one of the model: in-context:simulated?slip=0.1&max_tokens=96.
+    names = [field.name for field in fields(InContextSettings)]
+    own = {key: text for key, text in spec.settings.items() if key in names}
+    others = {key: text for key, text in spec.settings.items() if key not in names}
+    model = f"{spec.argument}?{urlencode(others)}" if others else spec.argument
+    settings = typed_settings(InContextSettings, own)
+    return InContextSystem(model, InContextSettings(**settings))  # type: ignore[arg-type]
+
+
+def _retrieval(spec: Spec) -> object:
+    from corecurves.systems.retrieval import RetrievalSettings, RetrievalSystem
+
+    settings = typed_settings(RetrievalSettings, spec.settings)
+    return RetrievalSystem(RetrievalSettings(**settings))  # type: ignore[arg-type]
+
+
+def _parrot(spec: Spec) -> object:
+    from corecurves.systems.baselines import ParrotSystem
+
+    return ParrotSystem(**typed_settings(ParrotSystem, spec.settings))
+
+
+def _blank(spec: Spec) -> object:
+    from corecurves.systems.baselines import BlankSystem
+
+    return BlankSystem(**typed_settings(BlankSystem, spec.settings))
+
+
+_BUNDLED: dict[str, Callable[[Spec], object]] = {
+    "grounded": _grounded,
+    "in-context": _in_context,
+    "retrieval": _retrieval,
+    "parrot": _parrot,
+    "blank": _blank,
+}
 
 
 def _factory(name: str) -> Callable[[Spec], object]:
@@ -192,11 +250,10 @@ def _positional(function: Any) -> Iterator[inspect.Parameter]:
 
 
 class _FunctionSession:
-    """A session around a function; its trace hash is over what was said and answered."""
+    """A session around a function."""
 
     def __init__(self, function: Callable[[str], Any]) -> None:
         self._function = function
-        self._history: list[list[str]] = []
         # The runner looks here to see whether a turn would block its thread.
         self.asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004
@@ -204,17 +261,16 @@ class _FunctionSession:
 
     def turn(self, text: str) -> Any:
         answer = self._function(text)
-        if inspect.isawaitable(answer):
-            return self._finish_later(text, answer)
-        return self._finish(text, answer)
+        return _turn_later(answer) if inspect.isawaitable(answer) else _turn_of(answer)
 
-    async def _finish_later(self, text: str, answer: Any) -> Turn:
-        return self._finish(text, await answer)
 
-    def _finish(self, text: str, answer: Any) -> Turn:
-        if isinstance(answer, Turn):
-            return answer
-        if not isinstance(answer, str):
-            raise TypeError(f"the system answered a {type(answer).__name__}; it must answer text")
-        self._history.append([text, answer])
-        return Turn(answer, trace_hash=digest(self._history))
+async def _turn_later(answer: Any) -> Turn:
+    return _turn_of(await answer)
+
+
+def _turn_of(answer: Any) -> Turn:
+    if isinstance(answer, Turn):
+        return answer
+    if not isinstance(answer, str):
+        raise TypeError(f"the system answered a {type(answer).__name__}; it must answer text")
+    return Turn(answer)

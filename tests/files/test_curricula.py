@@ -172,7 +172,7 @@ def test_what_is_no_source_is_refused(source):
 
 
 def test_a_repeated_token_has_one_list_of_forms(tmp_path):
-    text = GOOD.replace("contract", "x") + "  - {text: Trust is old., adds: {token: trust, also: [a]}}\n"
+    text = GOOD + "  - {text: Trust is old., adds: {token: trust, also: [a]}}\n"
     found = faults_of(tmp_path, text)
     assert "f.yaml:9: the token 'trust' stands twice with other forms" in "\n".join(found)
 

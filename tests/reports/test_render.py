@@ -220,6 +220,8 @@ def test_a_failed_cell(template, remote_references, monkeypatch, suffix):
     with pytest.raises(ReportError) as caught:
         render_report("own.ipynb", out)
     error = "cell 2 failed: ValueError: refused `[redacted: ACME_API_KEY]` <script>"
+    assert out.read_text() == "an older report"
+    out = Path(f"out.failed{suffix}")
     assert str(caught.value) == f"own: {error}; the report up to there is in {out}"
     assert caught.value.exit_code is ExitCode.FINDINGS
     text = out.read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Models: stateless text models, by name, behind one form."""

@@ -1,0 +1,233 @@
+"""From whatever names a model to the one form that evaluations use.
+
+A model may be named by a spec string, be an object that satisfies the Protocol, or be a plain
+callable ``messages -> text``, waiting or not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from corecurves.errors import UsageError
+from corecurves.models.base import Completion, LogProb, Message
+from corecurves.models.named import make_model, model_forms, model_names
+from corecurves.specs import Identity
+from corecurves.text import count_tokens
+
+__all__ = ["ModelAdapter", "as_model", "model_forms", "model_names"]
+
+
+@dataclass(frozen=True)
+class ModelAdapter:
+    """A model behind one form: replies that are always a `Completion`, calls that never block.
+
+    Parameters
+    ----------
+    source : object
+        A spec string, a model, or a callable.
+    """
+
+    source: Any
+
+    @cached_property
+    def model(self) -> Any:
+        """The model itself; for a spec string it is made on first use, in each process anew."""
+        if not isinstance(self.source, str):
+            return self.source
+        return make_model(self.source)
+
+    @property
+    def identity(self) -> Identity:
+        """Who answers."""
+        identity = getattr(self.model, "identity", None)
+        if identity is None:
+            name = getattr(self.model, "__qualname__", type(self.model).__qualname__)
+            return Identity(name, "", {"recognisable": False})
+        if not isinstance(identity, Identity):
+            raise UsageError(
+                f"`identity` of {type(self.model).__name__} is a {type(identity).__name__}; "
+                "make it a corecurves.Identity(name, version, settings)"
+            )
+        return identity
+
+    @property
+    def volatile(self) -> bool:
+        """Whether another process could not recognise this model."""
+        return getattr(self.model, "identity", None) is None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its replies are a labelled simulation, which every Dataset and plot must say."""
+        return bool(getattr(self.model, "simulated", False))
+
+    @property
+    def concurrency(self) -> int | None:
+        """Calls that it takes at once; None for any number."""
+        number = getattr(self.model, "concurrency", None)
+        return None if number is None else int(number)
+
+    @property
+    def scores(self) -> bool:
+        """Whether it can say how likely it finds a text."""
+        return callable(getattr(self.model, "logprob", None))
+
+    async def generate(
+        self,
+        messages: Sequence[Message],
+        *,
+        seed: int,
+        temperature: float = 0.0,
+        max_tokens: int = 512,
+    ) -> Completion:
+        """Complete messages; see `Model.generate`.
+
+        Parameters
+        ----------
+        messages : sequence of Message
+            The prompt.
+        seed : int
+            Seed of the sampling.
+        temperature : float
+            0 takes the likeliest token each time.
+        max_tokens : int
+            Longest reply.
+
+        Returns
+        -------
+        Completion
+            The reply. Of a callable that returns text, tokens are counted as o200k.
+
+        Raises
+        ------
+        TypeError
+            If the model answers something else than text or a `Completion`.
+        """
+        call = getattr(self.model, "generate", None)
+        options = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
+        if call is None:
+            call = self.model
+            options = {key: value for key, value in options.items() if key in self._keywords}
+        answer = await _unblocked(call, messages, **options)
+        if isinstance(answer, Completion):
+            return answer
+        if not isinstance(answer, str):
+            raise TypeError(f"the model answered a {type(answer).__name__}; it must answer text")
+        read = sum(count_tokens(message["content"]) for message in messages)
+        return Completion(answer, "stop", read, count_tokens(answer))
+
+    async def logprob(self, messages: Sequence[Message], text: str) -> LogProb:
+        """Log-probability of a text as the reply to messages; see `ScoringModel.logprob`.
+
+        Parameters
+        ----------
+        messages : sequence of Message
+            The prompt.
+        text : str
+            The reply.
+
+        Returns
+        -------
+        LogProb
+            In nats.
+
+        Raises
+        ------
+        UsageError
+            If the model cannot score.
+        """
+        if not self.scores:
+            raise UsageError(f"{self.identity.name} gives no log-probabilities; it can only answer")
+        found = await _unblocked(self.model.logprob, messages, text)
+        if not isinstance(found, LogProb):
+            raise TypeError(f"the model scored a {type(found).__name__}; it must be a LogProb")
+        return found
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text: the model's own where it counts them, else o200k.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Returns
+        -------
+        int
+            Tokens.
+        """
+        count = getattr(self.model, "count_tokens", None)
+        return int(count(text)) if callable(count) else count_tokens(text)
+
+    def close(self) -> None:
+        """Free what the model holds; a later call gets it again."""
+        close = getattr(self.model, "close", None)
+        if callable(close):
+            close()
+
+    @cached_property
+    def _keywords(self) -> frozenset[str]:
+        """Those options of a call that a plain callable declares."""
+        try:
+            parameters = inspect.signature(self.model).parameters.values()
+        except (TypeError, ValueError):
+            return frozenset()
+        return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is derived from a spec string is made anew where the copy arrives.
+        return {"source": self.source}
+
+
+def as_model(model: object) -> ModelAdapter:
+    """Adapter of a model.
+
+    Parameters
+    ----------
+    model : str, Model or callable
+        What names it: ``smollm2``, ``gguf:PATH``, ``openai:NAME@BASE_URL``, ``simulated``, each
+        with ``?setting=value`` or not, or the name that another package registers.
+
+    Returns
+    -------
+    ModelAdapter
+        Checked: a spec string has been resolved, weights are on this machine.
+
+    Raises
+    ------
+    UsageError
+        If no model has this name, its weights or its library are missing, a setting is wrong, or
+        the object is no model.
+
+    Examples
+    --------
+    >>> as_model("simulated?slip=0.1").identity.settings["slip"]
+    0.1
+    >>> as_model(lambda messages: messages[-1]["content"].upper()).volatile
+    True
+    """
+    if isinstance(model, ModelAdapter):
+        return model
+    if not isinstance(model, str) and not hasattr(model, "generate") and not callable(model):
+        raise UsageError(
+            f"`model` is a {type(model).__name__}; give a spec string such as 'smollm2', "
+            "an object with `generate`, or a function messages -> text"
+        )
+    if inspect.isclass(model):
+        raise UsageError(f"`model` is the class {model.__name__}; give an instance of it")
+    adapter = ModelAdapter(model)
+    _ = adapter.identity
+    return adapter
+
+
+async def _unblocked(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """The answer of a call that may wait or not; one that does not is kept off the event loop."""
+    inner = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
+    if inspect.iscoroutinefunction(inner):
+        return await call(*args, **options)
+    answer = await asyncio.to_thread(call, *args, **options)
+    return await answer if inspect.isawaitable(answer) else answer

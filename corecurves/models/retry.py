@@ -1,0 +1,88 @@
+"""A second try for what may succeed later, bounded in attempts and in time."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from corecurves.models.base import TemporaryFailure
+
+__all__ = ["Patience", "with_patience"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a temporary failure is put up with.
+
+    Parameters
+    ----------
+    attempts : int
+        Calls at the most; 1 tries once.
+    seconds : float
+        Time that all of them may take together, waits included.
+    first_wait : float
+        Seconds of the first wait; each later one doubles it. A wait is drawn between half of that
+        and all of it, so that many callers do not come back at once.
+    longest_wait : float
+        Seconds of the longest wait. Where the other side asks for a longer one, there is no
+        further attempt.
+    """
+
+    attempts: int = 4
+    seconds: float = 180.0
+    first_wait: float = 1.0
+    longest_wait: float = 30.0
+
+
+async def with_patience(
+    call: Callable[[], Awaitable[T]], patience: Patience, draw: Callable[[], float] = random.random
+) -> T:
+    """Result of a call that is tried again after a temporary failure.
+
+    Parameters
+    ----------
+    call : callable
+        Starts an attempt.
+    patience : Patience
+        The bounds.
+    draw : callable
+        Gives a number in [0, 1) for the length of a wait.
+
+    Returns
+    -------
+    object
+        What the first attempt that succeeds returns.
+
+    Raises
+    ------
+    TemporaryFailure
+        The last one, once a bound is met.
+    """
+    end = time.monotonic() + patience.seconds
+    for attempt in range(1, patience.attempts + 1):
+        try:
+            async with asyncio.timeout(max(0.0, end - time.monotonic())):
+                return await call()
+        except TimeoutError:
+            raise TemporaryFailure(f"no reply within {patience.seconds:g} s") from None
+        except TemporaryFailure as failure:
+            wait = _wait(failure.retry_after, attempt, patience, draw)
+            late = time.monotonic() + wait >= end
+            if attempt == patience.attempts or late or wait > patience.longest_wait:
+                raise
+        await asyncio.sleep(wait)
+    raise AssertionError("an attempt returns or raises")
+
+
+def _wait(
+    stated: float | None, attempt: int, patience: Patience, draw: Callable[[], float]
+) -> float:
+    longest: float = min(patience.first_wait * 2 ** (attempt - 1), patience.longest_wait)
+    own = longest * (0.5 + draw() / 2)
+    return own if stated is None else max(stated, own)

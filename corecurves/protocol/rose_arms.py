@@ -1,0 +1,169 @@
+"""Arms of the rose evaluation: which text is served in each.
+
+``control`` serves nothing, ``ceiling`` the full lesson L0, ``treatment`` the lesson at a level.
+Three arms serve another text of this level's length: ``placebo`` a lesson of another family (does
+any text help?), ``scrambled`` the level's own words in random order (is it the lesson, or only its
+words?), ``truncation`` the first words of L0 (is the compressor better than scissors?).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from corecurves.canonical import digest, stable_seed
+from corecurves.errors import UsageError
+from corecurves.specs import Lesson, Level
+from corecurves.text import count_tokens
+
+__all__ = ["ROSE_ARMS", "fit", "served_text", "within_length"]
+
+ROSE_ARMS = ("control", "ceiling", "treatment", "placebo", "scrambled", "truncation")
+_TRIES = 40
+_STARTS = 60
+
+
+def within_length(text: str, tokens: int) -> bool:
+    """Whether a text has a number of tokens, give or take 10 %, and at least 1.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    tokens : int
+        The length it should have.
+
+    Returns
+    -------
+    bool
+        Whether it has.
+    """
+    return abs(count_tokens(text) - tokens) <= max(1.0, 0.1 * tokens)
+
+
+def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
+    """Texts joined and cut at word boundaries to a number of tokens.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Used in order, as many as are needed.
+    tokens : int
+        The length to reach.
+    shift : bool
+        Whether the cut may begin at a later word, where words of many tokens leave no other way.
+
+    Returns
+    -------
+    str
+        The nearest cut that begins earliest.
+
+    Raises
+    ------
+    UsageError
+        If no cut has the length.
+
+    Examples
+    --------
+    >>> fit(["One two three four five.", "Six seven."], 6)
+    'One two three four five.'
+    """
+    words = [word for text in texts for word in text.split()]
+    for start in range(min(_STARTS, len(words)) if shift else 1):
+        nearest = _prefix(words[start:], tokens)
+        if within_length(nearest, tokens):
+            return nearest
+    raise UsageError(f"no text of {tokens} tokens can be cut from {len(words)} words")
+
+
+def _prefix(words: Sequence[str], tokens: int) -> str:
+    """First words whose length is nearest to a number of tokens."""
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high) // 2
+        if count_tokens(" ".join(words[:middle])) < tokens:
+            low = middle + 1
+        else:
+            high = middle
+    return min(
+        (" ".join(words[:n]) for n in {max(1, low - 1), low}),
+        key=lambda text: (abs(count_tokens(text) - tokens), len(text)),
+    )
+
+
+def served_text(
+    arm: str, lesson: Lesson, level: Level, donors: Sequence[Lesson], seed: int
+) -> str | None:
+    """Text that an arm serves.
+
+    Parameters
+    ----------
+    arm : str
+        One of `ROSE_ARMS`.
+    lesson : Lesson
+        The lesson.
+    level : Level
+        The level whose text, or whose length, it is.
+    donors : sequence of Lesson
+        Where a placebo may come from; lessons of the same family are passed over where there are
+        others. The order is by a stable hash of the two lessons.
+    seed : int
+        Seed of the run, for the scrambled order.
+
+    Returns
+    -------
+    str or None
+        None for control.
+
+    Raises
+    ------
+    UsageError
+        If no text of the right length can be made.
+    """
+    if arm == "control":
+        return None
+    if arm in ("ceiling", "treatment"):
+        return level.text
+    tokens = count_tokens(level.text)
+    if arm == "scrambled":
+        return _scrambled(lesson, level, tokens, seed)
+    full = lesson.level(0)
+    if arm == "truncation" and full is not None:
+        return _truncated(full.text, tokens)
+    others = [other for other in donors if other.id != lesson.id]
+    strange = [other for other in others if other.family != lesson.family] or others
+    strange.sort(key=lambda other: digest(["placebo", lesson.id, other.id]))
+    try:
+        return fit([other.levels[0].text for other in strange], tokens)
+    except UsageError as error:
+        raise UsageError(
+            f"the placebo of '{lesson.id}' needs {tokens} tokens of other lessons ({error}); "
+            "add lessons, or leave the arm out"
+        ) from error
+
+
+def _truncated(text: str, tokens: int) -> str:
+    """First words of a text; inside a word only where one has more tokens than may be missed."""
+    try:
+        return fit([text], tokens, shift=False)
+    except UsageError:
+        ends = range(1, len(text) + 1)
+        return next(text[:end] for end in ends if count_tokens(text[:end]) >= tokens)
+
+
+def _scrambled(lesson: Lesson, level: Level, tokens: int, seed: int) -> str:
+    """The level's words in random order: the first order whose length is near enough."""
+    words = level.text.split()
+    best = level.text
+    for attempt in range(_TRIES):
+        order = list(words)
+        random.Random(stable_seed("scrambled", lesson.id, level.depth, seed, attempt)).shuffle(
+            order
+        )
+        found = " ".join(order)
+        if order != words and within_length(found, tokens):
+            return found
+        best = found
+    if len(set(words)) > 1:
+        raise UsageError(f"no order of the words of '{lesson.id}' {level.name} has its length")
+    return best

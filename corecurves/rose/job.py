@@ -1,0 +1,236 @@
+"""A prepared run: its cells, its two stages, and the Dataset of what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corecurves import __version__
+from corecurves.canonical import JSON, canonical_json, digest
+from corecurves.engine.ledger import Record
+from corecurves.engine.plan import Plan
+from corecurves.engine.run import LedgerChoice
+from corecurves.errors import UsageError
+from corecurves.files.store import open_store, refuse_inside
+from corecurves.graders import as_grader
+from corecurves.models.resolve import as_model
+from corecurves.protocol.framings import EVALUATION, Framing
+from corecurves.rose.design import Design, make_design
+from corecurves.rose.stages import Stages
+from corecurves.rose.work import Prompt, RoseWork
+from corecurves.schema import SCHEMA_VERSION
+from corecurves.specs import Store
+from corecurves.text import count_tokens
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["Job", "prepare"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A prepared run, and what its Dataset says of it.
+
+    Parameters
+    ----------
+    design : Design
+        What is run.
+    stages : Stages
+        Its cells, and what is done with them.
+    attrs : mapping of str to JSON
+        Attributes of the Dataset.
+    """
+
+    design: Design
+    stages: Stages
+    attrs: Mapping[str, JSON]
+
+    def checked(self, ledger: LedgerChoice) -> LedgerChoice:
+        """The ledger, refused where it lies in the store."""
+        if isinstance(ledger, str | Path):
+            refuse_inside(self.design.store, ledger)
+        return ledger
+
+    def dataset(self, records: list[Record], texts: bool) -> xr.Dataset:
+        """Dataset of the records."""
+        # xarray is loaded when there is something to put into it.
+        from corecurves.rose.dataset import rose_dataset
+
+        stages = self.stages
+        return rose_dataset(
+            stages.plan, self.design, records, self.attrs,
+            gain=stages.work.wants == "gain", texts=texts,
+        )  # fmt: skip
+
+
+def prepare(
+    store: str | Path | Store,
+    model: object,
+    grader: object,
+    levels: Sequence[str] | None,
+    arms: Sequence[str],
+    holdout: float | None,
+    samples: int,
+    seed: int,
+    leaks: str,
+    temperature: float,
+    max_tokens: int,
+    framings: tuple[Framing, ...] = EVALUATION,
+) -> Job:
+    """Everything that a run needs, checked before anything is spent."""
+    opened = store if isinstance(store, Store) else open_store(store)
+    design = make_design(
+        opened, arms=arms, levels=levels, holdout=holdout, samples=samples, seed=seed,
+        leaked=leaks, framings=framings,
+    )  # fmt: skip
+    asked = as_model(model)
+    outcomes = [e.outcome for lesson in design.lessons for e in design.episodes(lesson)]
+    judge = as_grader(grader, asked, outcomes)
+    wants = getattr(judge, "wants", "answer")
+    if wants != "answer" and samples > len(framings):
+        raise UsageError(
+            f"`samples` is {samples}, and a model that is scored has one answer a framing; there "
+            f"are {len(framings)} framings"
+        )
+    if wants == "gain" and "control" not in design.arms:
+        raise UsageError("the grader gain is taken against the control; add the arm 'control'")
+    prompts, index = _cells(design, asked, wants, temperature, max_tokens)
+    work = RoseWork(asked, prompts, wants, temperature, max_tokens)
+    config = _config(design, asked, judge, temperature, max_tokens)
+    longest = max(len(design.episodes(lesson)) for lesson in design.lessons)
+    calls = sum(
+        1 if wants == "answer" else len(p.outcome.good) + (
+            len(p.outcome.trap) if wants == "preference" else 0)
+        for p in prompts.values()
+    )  # fmt: skip
+    plan = Plan(
+        question="rose",
+        coords={
+            "concept": [lesson.id for lesson in design.lessons],
+            "episode": list(range(longest)),
+            "level": list(design.levels),
+            "arm": list(design.arms),
+            "sample": list(range(samples)),
+        },
+        index=np.asarray(index, dtype=np.int32),
+        keys=tuple(prompts),
+        groups=np.arange(len(prompts), dtype=np.int64),
+        config=config,
+        volatile=bool(getattr(asked, "volatile", False) or getattr(judge, "volatile", False)),
+        cost={
+            "cells": len(prompts),
+            "calls": calls,
+            "prompt_tokens": sum(
+                count_tokens(message["content"]) for p in prompts.values() for message in p.messages
+            ),
+        },
+    )
+    tasks = {
+        key: design.episodes(design.lessons[row[0]])[row[1]].task
+        for key, row in zip(plan.keys, index, strict=True)
+    }
+    stages = Stages(plan, work, judge, tasks, seed)
+    return Job(design, stages, _attrs(plan, design, asked, judge))
+
+
+def _cells(
+    design: Design, model: Any, wants: str, temperature: float, max_tokens: int
+) -> tuple[dict[str, Prompt], list[tuple[int, ...]]]:
+    """Prompts by key, with the place of each; equal beginnings stand together."""
+    who = model.identity.content()
+    settings = [temperature, max_tokens] if wants == "answer" else []
+    found = []
+    for c, lesson in enumerate(design.lessons):
+        for e, episode in enumerate(design.episodes(lesson)):
+            if not design.tested(episode):
+                continue
+            for arm, level in design.places(lesson):
+                depth = level.depth if level else None
+                if (
+                    depth is not None
+                    and design.leaked == "drop"
+                    and design.leaks(lesson, depth, episode)
+                ):
+                    continue
+                name = level.name if level else "none"
+                text = design.texts[lesson.id, arm, name]
+                for s in range(design.samples):
+                    messages = design.framing(lesson, episode, s).messages(episode.task, text)
+                    seed = design.seed_of(lesson, episode, s)
+                    place = [lesson.id, episode.id, name, arm, s]
+                    key = digest(
+                        ["rose", who, wants, settings, list(map(dict, messages)),
+                         episode.outcome.content(), seed, place]
+                    )  # fmt: skip
+                    at = (
+                        c, e, design.levels.index(name), design.arms.index(arm), s,
+                    )  # fmt: skip
+                    order = [message["content"] for message in messages]
+                    found.append((order, at, key, Prompt(tuple(messages), episode.outcome, seed)))
+    if not found:
+        raise UsageError("every cell is leaked: no level can be tested; run with leaks='keep'")
+    # A local model reads again only what differs from the prompt before.
+    found.sort(key=lambda item: (item[0], item[1]))
+    return {key: prompt for _, _, key, prompt in found}, [at for _, at, _, _ in found]
+
+
+def _config(
+    design: Design, model: Any, grader: Any, temperature: float, max_tokens: int
+) -> dict[str, JSON]:
+    return {
+        "question": "rose",
+        "schema": SCHEMA_VERSION,
+        "model": model.identity.content(),
+        "grader": grader.identity.content(),
+        "arms": list(design.arms),
+        "levels": list(design.levels),
+        "holdout": design.holdout,
+        "samples": design.samples,
+        "seed": design.seed,
+        "leaks": design.leaked,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "framings": [[f.name, f.with_lesson, f.without_lesson, f.system_with_lesson,
+                      f.system_without_lesson] for f in design.framings],
+        "served": {"/".join(key): text for key, text in design.texts.items()},
+        "episodes": {
+            lesson.id: [
+                {"id": e.id, "task": e.task, "outcome": e.outcome.content()}
+                for e in design.episodes(lesson)
+            ]
+            for lesson in design.lessons
+        },
+    }  # fmt: skip
+
+
+def _attrs(plan: Plan, design: Design, model: Any, grader: Any) -> dict[str, JSON]:
+    leaked = sum(
+        design.leaks(lesson, depth, episode)
+        for lesson in design.lessons
+        for episode in design.episodes(lesson)
+        for depth in design.depths
+    )
+    return {
+        "question": "rose",
+        "schema_version": SCHEMA_VERSION,
+        "corecurves_version": __version__,
+        "plan_hash": plan.hash,
+        "store": design.store.name,
+        "model": model.identity.name,
+        "grader": grader.identity.name,
+        "simulated": "yes" if model.identity.name == "simulated" else "no",
+        "holdout": design.holdout,
+        "leaks": design.leaked,
+        "leaked_pairs": leaked,
+        "skipped": canonical_json(list(design.store.skipped)),
+        "token_counter": "o200k",
+        "identity": canonical_json(
+            {"model": model.identity.content(), "grader": grader.identity.content()}
+        ),
+        "config": canonical_json(dict(plan.config)),
+    }

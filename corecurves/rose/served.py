@@ -1,0 +1,179 @@
+"""Cases about what is served: nothing, the right lessons, one of two, or the wrong one.
+
+A ``multi`` case needs two lessons, and either alone fails; in a ``conflict`` two lessons contradict
+each other, and right is to say so; a ``distractor`` shares words with a lesson that does not apply;
+in a ``null`` case nothing applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corecurves import __version__
+from corecurves.canonical import JSON, canonical_json, digest, stable_seed
+from corecurves.engine.plan import Plan
+from corecurves.engine.run import LedgerChoice, open_ledger
+from corecurves.errors import UsageError
+from corecurves.files.store import open_store, refuse_inside
+from corecurves.graders import as_grader
+from corecurves.models.resolve import as_model
+from corecurves.protocol.framings import EVALUATION, Framing
+from corecurves.rose.stages import Stages
+from corecurves.rose.work import Prompt, RoseWork
+from corecurves.schema import SCHEMA_VERSION, SERVED
+from corecurves.specs import ServedCase, Store
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["SERVINGS", "run_served_cases"]
+
+SERVINGS = ("none", "first", "second", "all")
+"""What is served: nothing, the first lesson alone, the second alone, or all of the case's."""
+
+
+def run_served_cases(
+    store: str | Path | Store = "rose_bench",
+    model: object = "smollm2",
+    *,
+    grader: object = "auto",
+    samples: int = 3,
+    seed: int = 0,
+    temperature: float = 0.7,
+    max_tokens: int = 512,
+    executor: Executor | None = None,
+    max_concurrency: int = 8,
+    ledger: LedgerChoice = None,
+    progress: bool = True,
+    framings: tuple[Framing, ...] = EVALUATION,
+) -> xr.Dataset:
+    """Cases of the kinds multi, distractor, conflict and null, under each way of serving.
+
+    Parameters
+    ----------
+    store : str, Path or Store
+        A bench that has such cases.
+    model, grader, samples, seed, temperature, max_tokens
+        See `run_rose_eval`.
+    executor, max_concurrency, ledger, progress
+        See `run_rose_eval`.
+    framings : tuple of Framing
+        The pool that samples draw on.
+
+    Returns
+    -------
+    Dataset
+        Over ``(case, served, sample)``: ``passed``, ``score`` and ``status``. A case of one lesson
+        has no cell at ``second``, nor at ``all`` beside ``first``.
+
+    Raises
+    ------
+    UsageError
+        If an argument is wrong, or the store has no such cases.
+    FileFaults
+        If the store is.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> ds = cc.run_served_cases("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> sorted(set(ds.kind.values))
+    ['conflict', 'distractor', 'multi', 'null']
+    """
+    opened = store if isinstance(store, Store) else open_store(store)
+    if not opened.cases:
+        raise UsageError(
+            f"{opened.name} has no cases of the kinds multi, distractor, conflict, null"
+        )
+    asked = as_model(model)
+    judge = as_grader(grader, asked, [case.outcome for case in opened.cases])
+    wants = getattr(judge, "wants", "answer")
+    if wants == "gain":
+        raise UsageError("served cases pass or fail; take contrast, judge or a callable")
+    if wants != "answer" and samples > len(framings):
+        raise UsageError(f"`samples` is {samples}; there are {len(framings)} framings")
+    prompts: dict[str, Prompt] = {}
+    index: list[tuple[int, int, int]] = []
+    who = asked.identity.content()
+    for c, case in enumerate(opened.cases):
+        first = stable_seed("framing", seed, case.id)
+        for serving, text in _servings(case):
+            for s in range(samples):
+                framing = framings[(first + s) % len(framings)]
+                messages = framing.messages(case.task, text)
+                at = [case.id, serving, s]
+                own = stable_seed("served", seed, case.id, s)
+                key = digest(
+                    ["served", who, wants, temperature, max_tokens, list(map(dict, messages)),
+                     case.outcome.content(), own, at]
+                )  # fmt: skip
+                prompts[key] = Prompt(tuple(messages), case.outcome, own)
+                index.append((c, SERVINGS.index(serving), s))
+    config: dict[str, JSON] = {
+        "question": "served",
+        "schema": SCHEMA_VERSION,
+        "model": who,
+        "grader": judge.identity.content(),
+        "cases": [
+            {"id": c.id, "kind": c.kind, "lessons": dict(c.lessons), "task": c.task,
+             "outcome": c.outcome.content()}
+            for c in opened.cases
+        ],
+        "samples": samples,
+        "seed": seed,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "framings": [framing.name for framing in framings],
+    }  # fmt: skip
+    plan = Plan(
+        question="served",
+        coords={
+            "case": [case.id for case in opened.cases],
+            "served": list(SERVINGS),
+            "sample": list(range(samples)),
+        },
+        index=np.asarray(index, dtype=np.int32),
+        keys=tuple(prompts),
+        groups=np.arange(len(prompts), dtype=np.int64),
+        config=config,
+        volatile=bool(getattr(asked, "volatile", False) or getattr(judge, "volatile", False)),
+    )
+    tasks = {key: opened.cases[row[0]].task for key, row in zip(plan.keys, index, strict=True)}
+    work = RoseWork(asked, prompts, wants, temperature, max_tokens)
+    stages = Stages(plan, work, judge, tasks, seed)
+    if isinstance(ledger, str | Path):
+        refuse_inside(opened, ledger)
+    with open_ledger(plan, ledger) as book:
+        records = stages.run(book, executor, max_concurrency, progress)
+    from corecurves.engine.dataset import build_dataset
+
+    return build_dataset(
+        plan, records, SERVED, sizes={},
+        given={"kind": np.array([case.kind for case in opened.cases], dtype=object)},
+        attrs={
+            "question": "served",
+            "schema_version": SCHEMA_VERSION,
+            "corecurves_version": __version__,
+            "plan_hash": plan.hash,
+            "store": opened.name,
+            "model": asked.identity.name,
+            "grader": judge.identity.name,
+            "simulated": "yes" if asked.identity.name == "simulated" else "no",
+            "identity": canonical_json({"model": who, "grader": judge.identity.content()}),
+            "config": canonical_json(config),
+        },
+    )  # fmt: skip
+
+
+def _servings(case: ServedCase) -> Iterator[tuple[str, str | None]]:
+    texts = list(case.lessons.values())
+    yield "none", None
+    yield "first", texts[0]
+    if len(texts) > 1:
+        yield "second", texts[1]
+        yield "all", "\n\n".join(texts)

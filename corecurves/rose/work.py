@@ -1,0 +1,157 @@
+"""What is done with a cell: a model is scored or asked, and the candidate graded blind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from corecurves.canonical import JSON
+from corecurves.engine.failures import failure, reraise_if_stopping
+from corecurves.engine.ledger import Record
+from corecurves.engine.plan import Cell
+from corecurves.engine.sink import Sink
+from corecurves.errors import CellFailure
+from corecurves.graders.base import BlindCase
+from corecurves.models.base import Message
+from corecurves.specs import Outcome
+
+__all__ = ["GradeWork", "Prompt", "RoseWork"]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a cell puts to the model.
+
+    Parameters
+    ----------
+    messages : tuple of Message
+        The prompt.
+    outcome : Outcome
+        The known-good outcome and the trap.
+    seed : int
+        Seed of the sampling.
+    """
+
+    messages: tuple[Message, ...]
+    outcome: Outcome
+    seed: int
+
+
+@dataclass(frozen=True)
+class RoseWork:
+    """First stage: a candidate for each cell.
+
+    Parameters
+    ----------
+    model : Model
+        Who is asked or scored.
+    prompts : mapping of str to Prompt
+        By key of the cell.
+    wants : str
+        What candidates the grader takes: ``answer``, ``preference`` or ``gain``.
+    temperature : float
+        Of the sampling, where the model is asked.
+    max_tokens : int
+        Longest answer.
+    """
+
+    model: Any
+    prompts: Mapping[str, Prompt]
+    wants: str
+    temperature: float
+    max_tokens: int
+
+    def prepare(self) -> bool:
+        """Model calls are awaited; none blocks the loop."""
+        return False
+
+    async def run(self, cells: Sequence[Cell], emit: Sink) -> None:
+        """Get a candidate for each cell."""
+        for cell in cells:
+            emit.check()
+            prompt = self.prompts[cell.key]
+            started = time.perf_counter()
+            try:
+                values = await (
+                    self._ask(prompt) if self.wants == "answer" else self._score(prompt)
+                )
+                status = "ok"
+            except BaseException as error:
+                reraise_if_stopping(error)
+                status, reason = failure(error)
+                values = {"reason": reason}
+            seconds = time.perf_counter() - started
+            emit(Record(cell.key, status, {**values, "status": status, "seconds": seconds}))
+
+    async def _ask(self, prompt: Prompt) -> dict[str, JSON]:
+        reply = await self.model.generate(
+            list(prompt.messages),
+            seed=prompt.seed,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+        )
+        if reply.finish == "length":
+            raise CellFailure("cut_off", "the answer was stopped by its length")
+        return {
+            "answer": reply.text,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+            "tokens_cached": reply.tokens_cached,
+        }
+
+    async def _score(self, prompt: Prompt) -> dict[str, JSON]:
+        """Mean nats a token of the known-good wordings, or their margin over the trap's."""
+        sides = {"good": prompt.outcome.good}
+        if self.wants == "preference":
+            sides["trap"] = prompt.outcome.trap
+        means: dict[str, float] = {}
+        used = {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
+        for side, texts in sides.items():
+            total = 0.0
+            for text in texts:
+                scored = await self.model.logprob(list(prompt.messages), text)
+                total += scored.total / scored.tokens
+                used["tokens_in"] += scored.tokens_in
+                used["tokens_out"] += scored.tokens
+                used["tokens_cached"] += scored.tokens_cached
+            means[side] = total / len(texts)
+        return {"score": means["good"] - means.get("trap", 0.0), **used}
+
+
+@dataclass(frozen=True)
+class GradeWork:
+    """Second stage: a grade for each different candidate.
+
+    Parameters
+    ----------
+    grader : Grader
+        Who grades.
+    cases : mapping of str to BlindCase
+        By key of the grade, which knows no lesson, level or arm.
+    """
+
+    grader: Any
+    cases: Mapping[str, BlindCase] = field(repr=False)
+
+    def prepare(self) -> bool:
+        """Graders are awaited; none blocks the loop."""
+        return False
+
+    async def run(self, cells: Sequence[Cell], emit: Sink) -> None:
+        """Grade each case."""
+        for cell in cells:
+            try:
+                grade = await self.grader.grade(self.cases[cell.key])
+                status = grade.status
+                values: dict[str, JSON] = {"reason": grade.reason}
+                if grade.passed is not None:
+                    values["passed"] = int(grade.passed)
+                if grade.score is not None:
+                    values["score"] = float(grade.score)
+            except BaseException as error:
+                reraise_if_stopping(error)
+                status, reason = failure(error)
+                values = {"reason": reason}
+            emit(Record(cell.key, status, values))

@@ -1,0 +1,144 @@
+"""Tables of rose summaries, for people: the control first, always."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corecurves.errors import DatasetError
+from corecurves.summaries.tables import plain_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["table_rose", "text_rose"]
+
+_ARMS = ("control", "ceiling", "treatment", "placebo", "scrambled", "truncation")
+_FEW = 6
+
+
+def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
+    """Table of a rose summary, one row a level and arm, the control first.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_rose`.
+    kind : str
+        Kind of lesson, or ``"all"``.
+
+    Returns
+    -------
+    DataFrame
+        Transfer with its interval, tokens, what is retained of the lift, the shift against control,
+        and how many lessons, episodes and cells it is over. With six episodes or fewer there are no
+        decimals.
+
+    Raises
+    ------
+    DatasetError
+        If it is no rose summary.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> cc.table_rose(cc.summarize_rose(ds)).index[0]
+    ('none', 'control')
+    """
+    import pandas as pd
+
+    if getattr(summary, "attrs", {}).get("summary_of") != "rose":
+        raise DatasetError("a Dataset of summarize_rose is needed")
+    one = summary.sel(kind=kind)
+    rows = {}
+    for level in one.level.values:
+        for arm in sorted(map(str, one.arm.values), key=_ARMS.index):
+            at = one.sel(level=level, arm=arm)
+            if not int(at.cells_planned):
+                continue
+            digits = 0 if int(at.transfer_episodes) <= _FEW else 2
+            treated = arm == "treatment"
+            rows[(str(level), arm)] = {
+                "transfer": _interval(at.transfer, at.transfer_ci, digits),
+                "tokens": _number(float(at.tokens), 0),
+                "retained": _number(float(at.retained.sel(part="all")), digits) if treated else "",
+                "shift": "" if arm == "control" else _number(float(at["shift"]), 2, sign=True),
+                "lessons": int(at.transfer_n),
+                "episodes": int(at.transfer_episodes),
+                "cells": _cells(at),
+            }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index = pd.MultiIndex.from_tuples(list(rows), names=["level", "arm"])
+    return frame
+
+
+def text_rose(summary: xr.Dataset) -> str:
+    """Rose summary as plain text for a terminal.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_rose`.
+
+    Returns
+    -------
+    str
+        The table, what it is over, and what was left out.
+
+    Raises
+    ------
+    DatasetError
+        If it is no rose summary.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> cc.text_rose(cc.summarize_rose(ds)).splitlines()[0].split()[:2]
+    ['level', 'arm']
+    """
+    frame = table_rose(summary).reset_index()
+    out = [name for name in summary.left_out.values if name]
+    n = int((summary.left_out == "").sum())
+    lines = [
+        plain_table(frame),
+        "",
+        f"model {summary.attrs['model']}, grader {summary.attrs['grader']}, "
+        f"{n} lessons that have every level drawn; intervals: "
+        f"{round(100 * float(summary.attrs['ci_prob']))} %",
+    ]
+    if summary.attrs.get("simulated") == "yes":
+        lines.append("SIMULATED: the model is a labelled simulation, not a real one")
+    lift = summary.sel(kind="all")
+    lines.append(
+        f"lift (ceiling − control): {_interval(lift.lift, lift.lift_ci, 2)}; "
+        "retained and shift are against it and against control, in nats a token"
+    )
+    if out:
+        named = [str(c) for c, why in zip(summary.concept.values, summary.left_out.values,
+                                          strict=True) if why]  # fmt: skip
+        lines.append(f"left out: {', '.join(named)} ({'; '.join(sorted(set(map(str, out))))})")
+    return "\n".join(lines)
+
+
+def _cells(at: xr.Dataset) -> str:
+    planned, judged = int(at.cells_planned), int(at.cells_judged)
+    return f"{judged}/{planned}" + (f", {int(at.cells_failed)} failed" if judged < planned else "")
+
+
+def _number(value: float, digits: int, *, sign: bool = False) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def _interval(value: xr.DataArray, bounds: xr.DataArray, digits: int) -> str:
+    if np.isnan(float(value)):
+        return "–"
+    low, high = (float(x) for x in bounds.values)
+    if np.isnan(low) or np.isnan(high):
+        return _number(float(value), digits)
+    return f"{float(value):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

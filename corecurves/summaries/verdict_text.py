@@ -1,0 +1,219 @@
+"""The sentences of a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
+
+__all__ = ["FEW", "level_reason", "planted_reason", "thesis_reasons", "verdict_lines"]
+
+FEW = 6
+"""So many episodes or fewer support a direction, not a decimal place."""
+
+_DIRECTION = "a direction, not a decimal place"
+
+
+def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
+    """Sentence on one level.
+
+    Parameters
+    ----------
+    one : LevelVerdict
+        The level.
+    margin : float
+        Loss that is tolerated.
+    few : bool
+        Whether no decimals may be shown.
+
+    Returns
+    -------
+    str
+        Why its verdict is what it is.
+    """
+    seen = _change(one, few)
+    limit = "the margin" if few else f"the margin of {margin:g}"
+    if np.isnan(one.change):
+        return "no cell was graded as passed or failed at both this level and L0."
+    if one.verdict == "untestable":
+        if np.isnan(one.lift_lower):
+            why = "no interval for the lift" if one.episodes > 1 else "one episode has no interval"
+            return f"{why}, so a loss could not be seen; {seen}."
+        low = "" if few else f" (lower end {one.lift_lower:.2f}, needed {2 * margin:g})"
+        return f"the full lesson lifts transfer too little{low} for a loss to be seen; {seen}."
+    if one.verdict == "refuted":
+        return f"{seen}: the loss exceeds {limit}."
+    if one.verdict == "degrades within margin":
+        return f"{seen}: a loss, and within {limit}."
+    if one.verdict == "holds":
+        return f"{seen}: any loss is within {limit}."
+    if np.isnan(one.token_ratio):
+        return f"{seen}, but its tokens are not known, so it shows nothing about compression."
+    if not one.token_ratio < 1:
+        return f"{seen}, but its tokens do not fall, so it shows nothing about compression."
+    return f"{seen}: neither surely within {limit} nor surely beyond it. {_needed(one)}"
+
+
+def planted_reason(one: PlantedCheck, few: bool) -> str:
+    """Sentence on a planted loss.
+
+    Parameters
+    ----------
+    one : PlantedCheck
+        The check.
+    few : bool
+        Whether no decimals may be shown.
+
+    Returns
+    -------
+    str
+        Whether the instrument detects it.
+    """
+    answer = "yes" if one.detected else "no"
+    return (
+        f"the instrument detects the planted loss at {one.level}: {answer} ({_change(one, few)})."
+    )
+
+
+def thesis_reasons(found: Verdict) -> tuple[str, ...]:
+    """Sentences on the thesis.
+
+    Parameters
+    ----------
+    found : Verdict
+        The verdict.
+
+    Returns
+    -------
+    tuple of str
+        What it is about and why it is what it is.
+    """
+    about = (
+        "The verdict is about compressor-made levels."
+        if found.about.startswith("compressor")
+        else "No compressor made these levels: the verdict is about these hand-written levels."
+    )
+    names = {kind: [one.level for one in found.levels if one.verdict == kind] for kind in _KINDS}
+    listed = {kind: ", ".join(levels) for kind, levels in names.items()}
+    if not found.levels:
+        why = (
+            "Every loss was planted by hand, so no level is left to judge."
+            if found.planted
+            else "No episode has a pass or fail both at a shorter level and at L0; a score alone "
+            "has a shift, and no verdict."
+        )
+    elif found.thesis == "untestable":
+        why = _untestable(found)
+    elif found.thesis == "refuted":
+        why = f"Transfer falls by more than the margin at {listed['refuted']}, after Holm."
+    elif found.thesis == "holds":
+        why = "Transfer stays within the margin at every level while tokens fall."
+    elif found.thesis == "degrades within margin":
+        why = (
+            "Transfer stays within the margin at every level while tokens fall, but a loss is seen "
+            f"at {listed['degrades within margin']}."
+        )
+    elif listed["refuted"]:
+        why = f"{listed['refuted']} alone would be refuted, but not after Holm over the levels."
+    else:
+        open_ = [*names["inconclusive"], *names["untestable"]]
+        why = f"Undecided at {', '.join(open_)}."
+    reasons = [about, why]
+    if {one.unit for one in found.levels} == {"episode"}:
+        reasons.append(
+            "One lesson: its episodes are the units, and nothing is claimed about other lessons."
+        )
+    if found.direction_only and found.episodes:
+        reasons.append(f"{_count(found.episodes, 'episode')}: {_DIRECTION}.")
+    return tuple(reasons)
+
+
+def verdict_lines(found: Verdict) -> list[str]:
+    """Lines of a verdict.
+
+    Parameters
+    ----------
+    found : Verdict
+        The verdict.
+
+    Returns
+    -------
+    list of str
+        The thesis and why; lift; each level; planted losses; notes.
+    """
+    terms = f"{100 * found.confidence:g} % intervals"
+    if not found.direction_only:
+        terms = f"margin {found.margin:g}, {terms}"
+    size = f"{_count(found.lessons, 'lesson')}, {_count(found.episodes, 'episode')}"
+    lines = [f"thesis: {found.thesis} ({terms}; {size})", *(f"  {text}" for text in found.reasons)]
+    if not found.direction_only:
+        bounds = _bounds(found.lift_lower, found.lift_upper)
+        lines.append(f"  Lift of the full lesson: {_signed(found.lift)}{bounds}.")
+    lines += [f"{one.level}: {one.verdict}: {one.reason} {_beside(one)}" for one in found.levels]
+    lines += [f"planted, no part of the thesis: {one.reason}" for one in found.planted]
+    return lines + [f"note: {text}" for text in found.notes]
+
+
+_KINDS = ("holds", "degrades within margin", "refuted", "inconclusive", "untestable")
+
+
+def _untestable(found: Verdict) -> str:
+    if np.isnan(found.lift):
+        return "The lift is not known: passes with the full lesson and without any are needed."
+    if found.lift_lower >= 2 * found.margin:
+        return "The lift is too small over the lessons of each level."
+    if found.direction_only:
+        return "The lift of the full lesson is not told from twice the margin."
+    return (
+        f"The lift's lower end ({found.lift_lower:.2f}) is below twice the margin "
+        f"({2 * found.margin:g}): a loss could not be seen."
+    )
+
+
+def _change(one: LevelVerdict | PlantedCheck, few: bool) -> str:
+    size = f"{_count(one.lessons, 'lesson')}, {_count(one.episodes, 'episode')}"
+    if one.lessons == 1:
+        size += ", nothing about other lessons"
+    if np.isnan(one.change):
+        return f"no change known over {size}"
+    if few:
+        way = "falls" if one.change < 0 else "rises" if one.change > 0 else "does not move"
+        return f"transfer {way} over {size}"
+    return f"change {_signed(one.change)}{_bounds(one.lower, one.upper)} over {size}"
+
+
+def _needed(one: LevelVerdict) -> str:
+    if one.needed_episodes is None:
+        unit = one.unit or "lesson"
+        return f"Even 2000 {unit}s would not decide it: what is seen is too near to the margin."
+    if one.unit == "episode":
+        return (
+            f"About {one.needed_episodes} episodes of this lesson would decide it, if like these."
+        )
+    size = f"{one.needed_lessons} lessons ({one.needed_episodes} episodes)"
+    return f"About {size} would decide it, if they are like these."
+
+
+def _beside(one: LevelVerdict) -> str:
+    tokens = "" if np.isnan(one.token_ratio) else f"{100 * one.token_ratio:.0f} % of the tokens; "
+    return (
+        f"{tokens}episodes: {one.kept} kept, {one.lost} lost, {one.gained} gained, "
+        f"{one.failed_at_both} failed at both."
+    ).capitalize()
+
+
+def _signed(value: float) -> str:
+    return "not known" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
+
+
+def _bounds(lower: float, upper: float) -> str:
+    if np.isnan(lower):
+        return " (no interval)"
+    return f" [{_signed(lower)}, {_signed(upper)}]"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
