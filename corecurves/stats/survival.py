@@ -238,10 +238,12 @@ def effective_size(
 
     Parameters
     ----------
-    survival, greenwood : ndarray of shape (rows,)
-        Estimate, and its variance if tokens were independent.
+    survival : ndarray of shape (rows,)
+        Estimate.
     influence : ndarray of shape (clusters, rows)
         Influence sums of at least two clusters.
+    greenwood : ndarray of shape (rows,)
+        Variance of the estimate if tokens were independent.
     exposed : ndarray of int of shape (rows,)
         Clusters at risk.
 
