@@ -98,7 +98,8 @@ def describe_rose(summary: xr.Dataset) -> str:
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> cc.describe_rose(cc.summarize_rose(ds)).split(": ")[0]
     'Transfer against tokens served'
     """

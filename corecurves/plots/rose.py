@@ -59,7 +59,8 @@ def plot_rose(
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> cc.plot_rose(ds).get_ylabel()
     'transfer'
     """
@@ -149,7 +150,8 @@ def plot_arms(ds: xr.Dataset, ax: Axes | None = None, *, kinds: str | list[str] 
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> cc.plot_arms(ds).get_yticklabels()[0].get_text()
     'no lesson: control'
     """
@@ -207,7 +209,8 @@ def plot_lessons(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> [tick.get_text() for tick in cc.plot_lessons(ds).get_xticklabels()][:2]
     ['no lesson', 'L0']
     """
@@ -248,8 +251,7 @@ def _summary(ds: xr.Dataset) -> xr.Dataset:
         raise DatasetError("a Dataset of run_rose_eval or summarize_rose is needed")
     if ds.attrs.get("summary_of") == "rose":
         return ds
-    summary = summarize_rose(ds)
-    return summary.assign_coords(planted=ds.planted) if "planted" in ds.coords else summary
+    return summarize_rose(ds)
 
 
 def _kind(summary: xr.Dataset, kinds: str | list[str]) -> str:

@@ -103,7 +103,8 @@ def run_rose_eval(
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> ds.attrs["simulated"]
     'yes'
     """

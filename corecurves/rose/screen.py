@@ -68,7 +68,8 @@ def run_screen(
     Examples
     --------
     >>> import corecurves as cc
-    >>> table = cc.run_screen("rose_bench", "simulated", ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> table = cc.run_screen(store, "simulated", ledger=False, progress=False)
     >>> table.columns.tolist()
     ['lesson', 'episode', 'kind', 'control', 'ceiling', 'decision']
     """

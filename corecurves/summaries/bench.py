@@ -50,7 +50,7 @@ def bench_summary(
     --------
     >>> import corecurves as cc
     >>> arguments = {"samples": 1, "ledger": False, "progress": False}
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", **arguments)
+    >>> ds = cc.run_rose_eval(cc.open_store("rose_bench").demo(), "simulated", **arguments)
     >>> served = cc.run_served_cases("rose_bench", "simulated", **arguments)
     >>> cc.bench_summary(ds, served).served_rate.dims
     ('case_kind', 'served')

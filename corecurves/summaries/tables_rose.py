@@ -44,7 +44,8 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> cc.table_rose(cc.summarize_rose(ds)).index[0]
     ('none', 'control')
     """
@@ -96,7 +97,8 @@ def text_rose(summary: xr.Dataset) -> str:
     Examples
     --------
     >>> import corecurves as cc
-    >>> ds = cc.run_rose_eval("rose_bench", "simulated", samples=1, ledger=False, progress=False)
+    >>> store = cc.open_store("rose_bench").demo()
+    >>> ds = cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     >>> cc.text_rose(cc.summarize_rose(ds)).splitlines()[0].split()[:2]
     ['level', 'arm']
     """
