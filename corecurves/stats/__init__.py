@@ -5,7 +5,6 @@ needs numpy only; scipy is imported by the functions that take a quantile from i
 """
 
 from corecurves.stats.change import change_bounds, change_interval, unseen_loss
-from corecurves.stats.clustered import RateInterval, clustered_rate
 from corecurves.stats.curves import first_reach
 from corecurves.stats.decide import Decision, p_below, units_to_decide
 from corecurves.stats.holm import holm
@@ -15,7 +14,13 @@ from corecurves.stats.means import (
     no_spread_half_width,
     t_interval,
 )
-from corecurves.stats.nested import Units, independent_units, mean_known, nested_rate
+from corecurves.stats.nested import (
+    RateInterval,
+    Units,
+    independent_units,
+    mean_known,
+    nested_rate,
+)
 from corecurves.stats.rates import exact_upper, wilson, wilson_rate
 from corecurves.stats.ratio import ratio_interval
 from corecurves.stats.survival import SurvivalCurve, kaplan_meier
@@ -28,7 +33,6 @@ __all__ = [
     "Units",
     "change_bounds",
     "change_interval",
-    "clustered_rate",
     "difference_interval",
     "exact_upper",
     "first_reach",

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from corecurves.stats.clustered import RateInterval
 from corecurves.stats.rates import check_confidence, wilson_rate
 
-__all__ = ["Units", "independent_units", "mean_known", "nested_rate"]
+__all__ = ["RateInterval", "Units", "independent_units", "mean_known", "nested_rate"]
 
 Floats = NDArray[np.float64]
 
@@ -115,6 +114,25 @@ def independent_units(values: ArrayLike, *, samples: ArrayLike | None = None) ->
     return Units(data[known], counts[known], "episode" if lessons else "", lessons, episodes)
 
 
+class RateInterval(NamedTuple):
+    """A rate and its interval.
+
+    Parameters
+    ----------
+    rate : float
+        Mean of the unit means.
+    lower, upper : float
+        Bounds in [0, 1].
+    units : int
+        Independent units that the rate is over.
+    """
+
+    rate: float
+    lower: float
+    upper: float
+    units: int
+
+
 def nested_rate(means: ArrayLike, repeats: ArrayLike, *, confidence: float = 0.95) -> RateInterval:
     """Rate over few independent units, each of which has a mean over its repeats.
 
@@ -132,8 +150,8 @@ def nested_rate(means: ArrayLike, repeats: ArrayLike, *, confidence: float = 0.9
     RateInterval
         Mean of the unit means with Wilson's interval on the effective sample size. This is taken
         from the spread of the unit means, times (z / t)² with units - 1 degrees of freedom; it is
-        at most the number of repeats, and the number of units where these do not differ. The
-        bounds are NaN below two units.
+        at most the number of repeats. It is the number of units where these do not differ, or have
+        one repeat each: then it is Wilson's own interval. The bounds are NaN below two units.
 
     Raises
     ------
@@ -142,8 +160,7 @@ def nested_rate(means: ArrayLike, repeats: ArrayLike, *, confidence: float = 0.9
 
     Notes
     -----
-    `clustered_rate` lacks the factor (z / t)². Simulated (``tests/benchmarks/coverage.py``), it
-    matters up to some 20 units.
+    The factor (z / t)² matters up to some 20 units (``tests/benchmarks/coverage.py``).
 
     References
     ----------
@@ -169,9 +186,9 @@ def nested_rate(means: ArrayLike, repeats: ArrayLike, *, confidence: float = 0.9
     if units == 1:
         return RateInterval(rate, np.nan, np.nan, 1)
     size = float(units)
-    if (variance := float(values.var(ddof=1)) / units) > _ROUNDING:
+    counts = np.asarray(repeats, dtype=float)[judged]
+    if counts.max() > 1 and (variance := float(values.var(ddof=1)) / units) > _ROUNDING:
         few = float(ndtri(0.5 + level / 2) / stdtrit(units - 1, 0.5 + level / 2)) ** 2
-        total = float(np.asarray(repeats, dtype=float)[judged].sum())
-        size = min(rate * (1 - rate) / variance * few, total)
+        size = min(rate * (1 - rate) / variance * few, float(counts.sum()))
     lower, upper = wilson_rate(rate, max(size, 1.0), confidence=level)
     return RateInterval(rate, float(lower), float(upper), units)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
-from corecurves.stats import clustered_rate, first_reach, kaplan_meier, t_interval
+from corecurves.stats import first_reach, kaplan_meier, nested_rate, t_interval
 
 __all__ = ["GATE", "summarize_lane"]
 
@@ -216,7 +216,7 @@ def _rate(
     means = _over(np.where(decided, passed, np.nan), lambda x: x.mean() if x.size else np.nan)
     repeats = decided.sum(axis=2)
     rates = [
-        clustered_rate(means[:, arm], repeats[:, arm], confidence=confidence)
+        nested_rate(means[:, arm], repeats[:, arm], confidence=confidence)
         for arm in range(means.shape[1])
     ]
     label = name.replace("_", " ")
