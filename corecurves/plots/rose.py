@@ -109,6 +109,7 @@ def plot_rose(
             xytext=(-3, -3), textcoords="offset points", ha="right", va="top", fontsize="x-small",
             color="#666666",
         )  # fmt: skip
+    ax.margins(x=0.1)
     ax.set_ylim(-0.05, 1.08)
     ax.set_xlabel("tokens served (o200k)")
     ax.set_ylabel("transfer")
