@@ -136,15 +136,16 @@ def test_the_module_runs_and_a_closed_pipe_is_no_error():
 
 
 @pytest.mark.notebook
-def test_demo_writes_everything_it_names(capsys, tmp_path):
+def test_demo_writes_everything_it_names(capsys, tmp_path, monkeypatch):
+    # CI runs the whole demo from the README.
+    monkeypatch.setattr(sys.modules["corecurves.cli.demo"], "_SPLITS", ("public",))
     code, out, _ = run(capsys, "demo", "--out", tmp_path / "demo", "--offline", "--quiet")
     assert code == 0
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {
-        "lane_public.nc", "lane_public.png", "lane_holdouts.nc", "lane_holdouts.png",
-        "lane_stress.nc", "lane_stress.png", "delay_public.png", "sample_efficiency.html",
+        "lane_public.nc", "lane_public.png", "delay_public.png", "sample_efficiency.html",
         "rose_demo.nc", "rose_demo.png",
     }  # fmt: skip
     assert all(name in out for name in names)
-    assert out.count("gate: passed") == 3
+    assert out.count("gate: passed") == 1
     assert "SIMULATED" in out

@@ -193,7 +193,7 @@ def test_a_real_model_is_taught_and_replays_equal(monkeypatch):
     monkeypatch.setenv(CACHE_VARIABLE, str(REAL_CACHE))
     if not WEIGHTS["smollm2"].there:
         pytest.fail("the weights are not on this machine: corecurves models pull smollm2")
-    lessons = [cc.head(curriculum, 2) for curriculum in cc.load_curricula("dev")]
+    lessons = [cc.head(cc.load_curricula("dev")[-1], 2)]
     ds = cc.run_lane(lessons, "in-context:smollm2", mode="prefix", ledger=False, progress=False)
     assert (ds.status == "ok").all()
     assert (ds.replay_match == 1).all()
