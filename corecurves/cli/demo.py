@@ -55,7 +55,8 @@ def _lane(folder: Path, quiet: bool) -> int:
     import matplotlib as mpl
 
     import corecurves as cc
-    from corecurves.cli.lane import exit_code, save_figure
+    from corecurves.cli.lane import save_figure
+    from corecurves.cli.targets import exit_code
 
     code = 0
     for split in _SPLITS:
@@ -82,7 +83,7 @@ def _rose(folder: Path, offline: bool, quiet: bool) -> int:
     import matplotlib as mpl
 
     import corecurves as cc
-    from corecurves.cli.rose import failed_cells
+    from corecurves.cli.targets import exit_code
 
     model = "simulated" if offline else "smollm2"
     if not offline:
@@ -103,7 +104,7 @@ def _rose(folder: Path, offline: bool, quiet: bool) -> int:
     cc.save(ds, folder / "rose_demo.nc")
     with mpl.rc_context({"backend": "agg"}):
         _save(cc.plot_rose(summary), folder / "rose_demo.png")
-    return failed_cells(ds)
+    return exit_code(ds)
 
 
 def _small(store: Store) -> Store:

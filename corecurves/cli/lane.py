@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from corecurves.cli.targets import check_targets, json_value
-from corecurves.errors import ExitCode
+from corecurves.cli.targets import check_targets, exit_code, json_value
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["exit_code", "lane", "save_figure"]
+__all__ = ["lane", "save_figure"]
 
 
 @click.command()
@@ -112,12 +111,6 @@ def lane(
         save_figure(summary, Path(plot))
         click.echo(f"figure: {plot}", err=True)
     return exit_code(ds)
-
-
-def exit_code(ds: xr.Dataset) -> int:
-    """Exit code for a finished run: whether every planned cell has a result."""
-    failed = ((ds.replay_status != "ok") & (ds.replay_status != "")).any()
-    return ExitCode.FAILED_CELLS if failed else ExitCode.FINE
 
 
 def save_figure(summary: xr.Dataset, path: Path) -> None:

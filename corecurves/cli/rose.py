@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corecurves.cli.targets import check_targets, json_value
+from corecurves.cli.targets import check_targets, exit_code, json_value
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["failed_cells", "rose"]
+__all__ = ["rose"]
 
 
 @click.group()
@@ -150,13 +150,7 @@ def evaluate(
             if figure is not None:
                 figure.savefig(plot, dpi=130)
         click.echo(f"figure: {plot}", err=True)
-    return failed_cells(ds)
-
-
-def failed_cells(ds: xr.Dataset) -> int:
-    """Exit code for a finished run: whether every planned cell has a result."""
-    failed = ((ds.status != "ok") & (ds.status != "")).any()
-    return ExitCode.FAILED_CELLS if failed else ExitCode.FINE
+    return exit_code(ds)
 
 
 @rose.command("screen")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from corecurves.errors import UsageError
+from corecurves.errors import ExitCode, UsageError
 
-__all__ = ["check_folder", "check_targets", "json_value"]
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["check_folder", "check_targets", "exit_code", "json_value"]
 
 
 def check_targets(out: str | None, plot: str | None) -> None:
@@ -54,6 +58,24 @@ def check_folder(folder: Path) -> None:
         raise UsageError(f"{folder} cannot be made ({error.strerror}); give another") from error
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{folder} cannot be written to; give a folder of your own")
+
+
+def exit_code(ds: xr.Dataset) -> int:
+    """Exit code for a finished run: whether every planned cell has a result.
+
+    Parameters
+    ----------
+    ds : Dataset
+        From a run.
+
+    Returns
+    -------
+    int
+        0, or 3 where a cell has none.
+    """
+    status = ds.replay_status if "replay_status" in ds else ds.status
+    failed = ((status != "ok") & (status != "")).any()
+    return ExitCode.FAILED_CELLS if failed else ExitCode.FINE
 
 
 def json_value(value: object) -> object:

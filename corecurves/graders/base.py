@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from corecurves.canonical import JSON
 from corecurves.specs import Identity, Outcome
 
 __all__ = ["BlindCase", "Grade", "Grader", "Preference"]
-
-Wants = Literal["answer", "preference", "gain"]
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,6 @@ def _truncated(text: str, tokens: int) -> str:
 def _scrambled(lesson: Lesson, level: Level, tokens: int, seed: int) -> str:
     """The level's words in random order: the first order whose length is near enough."""
     words = level.text.split()
-    best = level.text
     for attempt in range(_TRIES):
         order = list(words)
         random.Random(stable_seed("scrambled", lesson.id, level.depth, seed, attempt)).shuffle(
@@ -163,7 +162,6 @@ def _scrambled(lesson: Lesson, level: Level, tokens: int, seed: int) -> str:
         found = " ".join(order)
         if order != words and within_length(found, tokens):
             return found
-        best = found
     if len(set(words)) > 1:
         raise UsageError(f"no order of the words of '{lesson.id}' {level.name} has its length")
-    return best
+    return " ".join(words)

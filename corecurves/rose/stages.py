@@ -22,6 +22,8 @@ from corecurves.rose.work import GradeWork, RoseWork
 
 __all__ = ["Stages"]
 
+_Cases = dict[str, tuple[str, BlindCase]]
+
 
 @dataclass(frozen=True)
 class Stages:
@@ -53,9 +55,10 @@ class Stages:
         """Run what is missing of both stages; records of cells, their grades merged in."""
         options = self._options(executor, max_concurrency, progress)
         run(self.plan, self.work, book, **options)
-        plan, work = self._grading(book)
+        cases = self._cases(book)
+        plan, work = self._grading(cases)
         run(plan, work, book, **options)
-        return self._merged(book)
+        return self._merged(book, cases)
 
     async def arun(
         self, book: Ledger, executor: Executor | None, max_concurrency: int, progress: bool
@@ -63,9 +66,10 @@ class Stages:
         """Awaitable twin of `run`."""
         options = self._options(executor, max_concurrency, progress)
         await asyncio.wrap_future(loop.start(arun(self.plan, self.work, book, **options)))
-        plan, work = self._grading(book)
+        cases = self._cases(book)
+        plan, work = self._grading(cases)
         await asyncio.wrap_future(loop.start(arun(plan, work, book, **options)))
-        return self._merged(book)
+        return self._merged(book, cases)
 
     def _options(
         self, executor: Executor | None, max_concurrency: int, progress: bool
@@ -75,9 +79,9 @@ class Stages:
         concurrency = min(max_concurrency, most)
         return {"executor": executor, "max_concurrency": concurrency, "progress": progress}
 
-    def _cases(self, book: Ledger) -> dict[str, tuple[str, BlindCase]]:
+    def _cases(self, book: Ledger) -> _Cases:
         """Key of the grade, and blind case, of each cell that has a candidate."""
-        found: dict[str, tuple[str, BlindCase]] = {}
+        found: _Cases = {}
         if self.work.wants == "gain":
             return found
         who = self.grader.identity.content()
@@ -94,9 +98,9 @@ class Stages:
             found[record.key] = digest(["grade", who, case.content()]), case
         return found
 
-    def _grading(self, book: Ledger) -> tuple[Plan, GradeWork]:
+    def _grading(self, found: _Cases) -> tuple[Plan, GradeWork]:
         """Plan and work of the second stage, in an order shuffled by seed."""
-        cases = dict(self._cases(book).values())
+        cases = dict(found.values())
         keys = sorted(cases)
         random.Random(stable_seed("grades", self.seed)).shuffle(keys)
         n = len(keys)
@@ -109,9 +113,8 @@ class Stages:
         )
         return plan, GradeWork(self.grader, cases)
 
-    def _merged(self, book: Ledger) -> list[Record]:
+    def _merged(self, book: Ledger, cases: _Cases) -> list[Record]:
         records = {record.key: record for record in book.records()}
-        cases = self._cases(book)
         merged = []
         for key in self.plan.keys:
             record = records.get(key)

@@ -112,7 +112,7 @@ class RoseWork:
             total = 0.0
             for text in texts:
                 scored = await self.model.logprob(list(prompt.messages), text)
-                total += scored.total / scored.tokens
+                total += scored.per_token
                 used["tokens_in"] += scored.tokens_in
                 used["tokens_out"] += scored.tokens
                 used["tokens_cached"] += scored.tokens_cached

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from corecurves.errors import DatasetError
-from corecurves.stats import nested_rate
+from corecurves.stats import mean_known, nested_rate
 from corecurves.summaries.rose import summarize_rose
 
 __all__ = ["bench_summary"]
@@ -67,8 +67,7 @@ def bench_summary(
     for k, s in np.ndindex(*shape):
         cases = served.passed.isel(served=s).values[served.kind.values == kinds[k]]
         judged = (~np.isnan(cases)).sum(axis=1)
-        means = np.where(judged > 0, np.nansum(cases, axis=1) / np.maximum(judged, 1), np.nan)
-        estimate = nested_rate(means, judged, confidence=confidence)
+        estimate = nested_rate(mean_known(cases), judged, confidence=confidence)
         rate[k, s], count[k, s] = estimate.rate, estimate.units
         bounds[k, s] = estimate.lower, estimate.upper
     found = found.assign_coords(case_kind=kinds, served=served.served)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
-from corecurves.stats import first_reach, kaplan_meier, nested_rate, t_interval
+from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
 
 __all__ = ["GATE", "summarize_lane"]
 
@@ -196,7 +195,7 @@ def _mean(
     name: str, values: Floats, units: str, confidence: float, highest: float
 ) -> dict[str, xr.DataArray]:
     """Mean over concepts of means over samples, by arm, with a t interval inside [0, highest]."""
-    means = _over(values, lambda x: float(x.mean()) if x.size else np.nan)
+    means = mean_known(values)
     intervals = [t_interval(column, confidence=confidence) for column in means.T]
     bounds = np.array([[i.lower, i.upper] for i in intervals]).reshape(-1, 2).clip(0.0, highest)
     label = name.replace("_", " ")
@@ -213,7 +212,7 @@ def _rate(
     name: str, passed: NDArray[np.bool_], decided: NDArray[np.bool_], confidence: float
 ) -> dict[str, xr.DataArray]:
     """Share of concepts, by arm, with a Wilson interval."""
-    means = _over(np.where(decided, passed, np.nan), lambda x: x.mean() if x.size else np.nan)
+    means = mean_known(np.where(decided, passed, np.nan))
     repeats = decided.sum(axis=2)
     rates = [
         nested_rate(means[:, arm], repeats[:, arm], confidence=confidence)
@@ -234,15 +233,6 @@ def _interval(bounds: Floats, label: str, units: str, kind: str, confidence: flo
     attrs: dict[str, Any] = {**_label(f"interval of {label}", units)}
     attrs |= {"ci_kind": kind, "ci_prob": confidence}
     return xr.DataArray(bounds, dims=("arm", "ci_bound"), attrs=attrs)
-
-
-def _over(values: NDArray[Any], reduce: Callable[[Floats], float]) -> Floats:
-    """Reduction over the judged samples of each (concept, arm)."""
-    out = np.full(values.shape[:2], np.nan)
-    for at in np.ndindex(*values.shape[:2]):
-        column = values[at].astype(float)
-        out[at] = reduce(column[~np.isnan(column)])
-    return out
 
 
 def _survival(
@@ -285,8 +275,7 @@ def _survival(
             at_risk, dims=("arm", "delay_k"), attrs=_label("tokens at risk", "tokens")
         ),
         "mean_delay": xr.DataArray(
-            _over(np.moveaxis(np.where(event == 1, delay, np.nan), 1, 0).reshape(n_arms, 1, -1),
-                  lambda x: float(x.mean()) if x.size else np.nan)[:, 0],
+            mean_known(np.where(event == 1, delay, np.nan), axis=(0, 2, 3)),
             dims="arm", attrs=_label("mean delay of the tokens heard", "corrections"),
         ),
         "tokens_heard": xr.DataArray(
