@@ -169,7 +169,11 @@ def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
 def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "lane":
         raise DatasetError("a Dataset of run_lane or summarize_lane is needed")
-    summary = ds if ds.attrs.get("summary_of") == "lane" else summarize_lane(ds)
+    if ds.attrs.get("summary_of") == "lane":
+        summary = ds
+    else:
+        # Curricula outside the contract, such as edited ones, have aggregates of their own.
+        summary = summarize_lane(ds, contract=bool(ds.contract.any()))
     return summary.assign(expected_recorded_count=(summary.expected != "").sum("token"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ArmStyle", "arm_style", "axes_or_new", "label", "note"]
+
+
+_CHARACTERS = 19
+"""Characters of the note's size that fit into an inch."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,10 @@ def note(ax: Axes, text: str) -> None:
     text : str
         The line.
     """
+    # A line wider than its axes would make the layout shrink them.
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    lines = textwrap.fill(label(text), max(20, int(inches * _CHARACTERS)))
     ax.annotate(
-        label(text), (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
+        lines, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
         fontsize="x-small", color="#555555", va="top",
     )  # fmt: skip

@@ -45,6 +45,22 @@ def test_the_line_breaks_at_a_missing_k():
     assert [t.get_text() for t in ax.texts if t.get_text().startswith("n=")] == ["n=0", "n=0"]
 
 
+def test_the_note_says_what_was_compared_and_stays_within_its_axes():
+    import matplotlib.pyplot as plt
+
+    edited = cc.drop(cc.load_curricula("dev")[0], 2)
+    ds = cc.run_lane(edited, ledger=False, progress=False)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    for ax in axes:
+        cc.plot_lane(ds, ax)
+    figure.draw_without_rendering()
+    for ax in axes:
+        note = ax.texts[-1]
+        assert "replay determinism 1.00" in " ".join(note.get_text().split())
+        assert note.get_window_extent().x1 <= ax.get_window_extent().x1
+        assert ax.get_position().width > 0.3
+
+
 def test_markers_tell_whether_replays_agree():
     filled = cc.plot_lane(lane(), concepts="wisdom", arms="taught").lines[1]
     hollow = cc.plot_lane(lane(replays=1), concepts="wisdom", arms="taught").lines[1]
