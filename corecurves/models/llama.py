@@ -129,6 +129,7 @@ class LlamaModel:
         def work(calls: Calls) -> Completion:
             prompt = self._fitting(token_ids(calls, prompt_text(calls, messages)), 1)
             cached = prime(calls, prompt)
+            calls.forced = None
             reply = calls.post(
                 "/completion",
                 {

@@ -10,7 +10,9 @@ from call to call. llama.cpp computes a token that is read alone in another orde
 read among others, and rounding to 8 bits magnifies that to 0.1 nats a token. So three things are
 needed: flash attention off; a *priming* call that reads the prompt first, so that the forcing call
 always reads the prompt's last token alone; and that the tokens of a reply are read again, together,
-before they become part of a prompt (see `prime`).
+before they become part of a prompt (see `prime`). The next text after the same prompt needs no
+priming, and what it has in common with the text before is not forced twice: both read the same
+tokens in the same order, each alone.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from collections.abc import Sequence
 from corecurves.canonical import JSON
 from corecurves.errors import CellFailure
 from corecurves.models.base import Message
-from corecurves.models.llama_server import Calls, RefusedError
+from corecurves.models.llama_server import Calls, Forced, RefusedError
 
 __all__ = ["force", "prime", "prompt_text", "token_ids"]
 
@@ -51,6 +53,9 @@ def prime(calls: Calls, prompt: list[int]) -> int:
     Tokens that were read alone, as those of a reply are and the last one of a prompt, are not used
     again, so that no number depends on what was said before.
     """
+    if calls.forced is not None and calls.forced.prompt == prompt:
+        return len(prompt) - 1
+    calls.forced = None
     usable = _common(prompt, calls.clean)
     known = _read(calls, prompt)
     if known > usable:
@@ -74,31 +79,38 @@ def _common(left: list[int], right: list[int]) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(left), len(right)))
 
 
-def force(calls: Calls, prompt: list[int], forced: list[int]) -> float:
+def force(calls: Calls, prompt: list[int], reply: list[int]) -> float:
     """Log-probability of tokens after a prompt that is primed."""
+    before = calls.forced or Forced(prompt, [], [])
+    calls.forced = None
+    done = _common(reply, before.reply)
+    steps = before.steps[:done]
     try:
-        steps = _forced_at_once(calls, prompt, forced)
+        if done < len(reply):
+            steps += _forced_at_once(calls, [*prompt, *reply[:done]], reply[done:])
+        calls.forced = Forced(prompt, reply, steps) if done < len(reply) else before
     except RefusedError:
-        steps = [
-            _forced_alone(calls, [*prompt, *forced[:i]], forced[i]) for i in range(len(forced))
-        ]
+        steps = [_forced_alone(calls, [*prompt, *reply[:i]], reply[i]) for i in range(len(reply))]
     if min(steps) < _LOWEST:
         raise CellFailure("call_failed", "the text is too unlikely for a number")
     return math.fsum(steps)
 
 
-def _forced_at_once(calls: Calls, prompt: list[int], forced: list[int]) -> list[float]:
+def _forced_at_once(calls: Calls, before: list[int], forced: list[int]) -> list[float]:
     """Log-probability of each token, in one call; refused where a token is no whole text.
 
     A grammar cannot be followed through a token that is part of a character (as in rare scripts
     and emoji), a NUL, or one that ends a turn.
     """
     grammar = "root ::= " + " ".join(f"<[{token}]>" for token in forced)
-    body = {"prompt": prompt, "n_predict": len(forced), "n_probs": 1, "grammar": grammar}
-    reply = calls.post("/completion", {**body, **_GREEDY, "response_fields": [_PROBABILITIES]})
+    body = {"prompt": before, "n_predict": len(forced), "n_probs": 1, "grammar": grammar}
+    fields: JSON = [_PROBABILITIES, "timings"]
+    reply = calls.post("/completion", {**body, **_GREEDY, "response_fields": fields})
     steps = reply.get(_PROBABILITIES, [])
     if [step["id"] for step in steps] != forced:
         raise RefusedError("call_failed", "llama.cpp did not follow the text to its end")
+    if int(reply["timings"]["cache_n"]) != len(before) - 1:
+        raise CellFailure("call_failed", "llama.cpp read again what it should have kept")
     return [float(step["logprob"]) for step in steps]
 
 

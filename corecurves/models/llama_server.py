@@ -19,13 +19,14 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from corecurves.errors import CellFailure, PermanentFailure, UsageError
 
-__all__ = ["INSTALL", "Calls", "LlamaServer", "RefusedError", "default_threads"]
+__all__ = ["INSTALL", "Calls", "Forced", "LlamaServer", "RefusedError", "default_threads"]
 
 T = TypeVar("T")
 
@@ -147,6 +148,23 @@ class LlamaServer:
             return calls, self._live.thread.submit(calls.run, work)
 
 
+@dataclass(frozen=True)
+class Forced:
+    """What the server was made to say last.
+
+    Parameters
+    ----------
+    prompt, reply : list of int
+        The tokens before it, and its own.
+    steps : list of float
+        Log-probability of each token of the reply.
+    """
+
+    prompt: list[int]
+    reply: list[int]
+    steps: list[float]
+
+
 class _Live:
     """One server, and the one thread that speaks to it."""
 
@@ -155,6 +173,7 @@ class _Live:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="corecurves-llama")
         self.headers: dict[str, str] = {}
         self.clean: list[int] = []
+        self.forced: Forced | None = None
         self._wanted = (path, context, threads)
         self._server: Any = None
         self._address = ("", 0)
@@ -191,6 +210,15 @@ class Calls:
     @clean.setter
     def clean(self, tokens: list[int]) -> None:
         self._live.clean = tokens
+
+    @property
+    def forced(self) -> Forced | None:
+        """What the server was made to say last, if nothing was asked of it since."""
+        return self._live.forced
+
+    @forced.setter
+    def forced(self, said: Forced | None) -> None:
+        self._live.forced = said
 
     def run(self, work: Callable[[Calls], T]) -> T:
         """Do the work, and let go of the connection.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any, ClassVar
 
 from corecurves.canonical import JSON
 from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
 from corecurves.engine.sink import Sink
-from corecurves.errors import CellFailure
-from corecurves.graders.base import BlindCase
+from corecurves.graders.base import BlindCase, checked_grade
 from corecurves.models.base import Message
 from corecurves.specs import Outcome
 
@@ -57,11 +57,17 @@ class RoseWork:
         Longest answer.
     """
 
+    actor: ClassVar[str] = "model"
+
     model: Any
     prompts: Mapping[str, Prompt]
     wants: str
     temperature: float
     max_tokens: int
+
+    def part(self, cells: Sequence[Cell]) -> RoseWork:
+        """The same for some cells alone: their prompts."""
+        return replace(self, prompts={cell.key: self.prompts[cell.key] for cell in cells})
 
     def prepare(self) -> bool:
         """Model calls are awaited; none blocks the loop."""
@@ -83,7 +89,7 @@ class RoseWork:
                 status, reason = failure(error)
                 values = {"reason": reason}
             seconds = time.perf_counter() - started
-            emit(Record(cell.key, status, {**values, "status": status, "seconds": seconds}))
+            emit(Record(cell.key, status, {**values, "seconds": seconds}))
 
     async def _ask(self, prompt: Prompt) -> dict[str, JSON]:
         reply = await self.model.generate(
@@ -92,8 +98,6 @@ class RoseWork:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
         )
-        if reply.finish == "length":
-            raise CellFailure("cut_off", "the answer was stopped by its length")
         return {
             "answer": reply.text,
             "tokens_in": reply.tokens_in,
@@ -106,17 +110,19 @@ class RoseWork:
         sides = {"good": prompt.outcome.good}
         if self.wants == "preference":
             sides["trap"] = prompt.outcome.trap
-        means: dict[str, float] = {}
+        found: dict[str, list[float]] = {side: [] for side in sides}
         used = {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
-        for side, texts in sides.items():
-            total = 0.0
-            for text in texts:
+        # A wording and its trap begin alike: side by side, a local model reads that once.
+        for wording in zip_longest(*sides.values()):
+            for side, text in zip(sides, wording, strict=True):
+                if text is None:
+                    continue
                 scored = await self.model.logprob(list(prompt.messages), text)
-                total += scored.per_token
+                found[side].append(scored.per_token)
                 used["tokens_in"] += scored.tokens_in
                 used["tokens_out"] += scored.tokens
                 used["tokens_cached"] += scored.tokens_cached
-            means[side] = total / len(texts)
+        means = {side: sum(scores) / len(scores) for side, scores in found.items()}
         return {"score": means["good"] - means.get("trap", 0.0), **used}
 
 
@@ -132,8 +138,14 @@ class GradeWork:
         By key of the grade, which knows no lesson, level or arm.
     """
 
+    actor: ClassVar[str] = "grader"
+
     grader: Any
     cases: Mapping[str, BlindCase] = field(repr=False)
+
+    def part(self, cells: Sequence[Cell]) -> GradeWork:
+        """The same for some cells alone: their cases."""
+        return replace(self, cases={cell.key: self.cases[cell.key] for cell in cells})
 
     def prepare(self) -> bool:
         """Graders are awaited; none blocks the loop."""
@@ -142,8 +154,9 @@ class GradeWork:
     async def run(self, cells: Sequence[Cell], emit: Sink) -> None:
         """Grade each case."""
         for cell in cells:
+            emit.check()
             try:
-                grade = await self.grader.grade(self.cases[cell.key])
+                grade = checked_grade(await self.grader.grade(self.cases[cell.key]))
                 status = grade.status
                 values: dict[str, JSON] = {"reason": grade.reason}
                 if grade.passed is not None:
