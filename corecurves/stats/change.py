@@ -83,7 +83,7 @@ def change_interval(values: ArrayLike, *, confidence: float = 0.95) -> MeanInter
     (that of [2]_, with its factor for the degrees of freedom), put together by their variance
     estimates [1]_ with the correlation between them.
 
-    Chosen by simulation; ``tests/benchmarks/coverage.py`` has the table.
+    Chosen by simulation; the table is in ``docs/statistics.md``.
 
     References
     ----------

@@ -105,7 +105,7 @@ def kaplan_meier(
     has zero width, and among clusters of one size the first slip does not narrow it. With two or
     three clusters m tells nothing, and every token of a cluster counts as dependent.
 
-    Chosen by simulation among seven bands; ``tests/benchmarks/survival_coverage.py`` has the table.
+    Chosen by simulation among seven bands; the table is in ``docs/statistics.md``.
 
     References
     ----------

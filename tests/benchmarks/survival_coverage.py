@@ -12,33 +12,7 @@ estimate nothing there and are left out.
 Candidates: Wilson on an effective size with the design effect averaged with that of wholly
 dependent tokens (averaged: what `kaplan_meier` has), as estimated (plain, with a normal or a t
 quantile), or without clustering; log-log with the clustered variance; percentile bootstrap over
-clusters.
-
-Smallest and mean coverage in percent, 400 draws a setting, ten settings a line:
-
-    clusters  corr.  averaged     plain z      plain t      unclustered  log-log t    bootstrap
-           2    0.0  98.8/99.8    94.3/96.3    100.0/100.0  92.3/95.0    23.7/55.5    24.8/42.6
-           2    0.3  98.1/99.5    89.0/94.5    100.0/100.0  84.2/91.0    19.1/50.8    20.2/39.6
-           2    0.8  93.5/96.8    80.2/93.6    100.0/100.0  74.0/86.8    13.5/36.2    13.2/29.6
-           4    0.0  99.4/99.8    94.6/96.5    99.4/99.8    92.3/95.5    37.2/72.3    41.2/70.3
-           4    0.3  96.9/99.0    89.0/94.1    98.1/99.2    83.0/90.4    31.5/67.8    39.5/65.5
-           4    0.8  93.2/96.5    89.4/94.4    96.5/98.7    60.8/82.6    23.8/54.2    23.8/52.3
-           8    0.0  97.6/99.4    95.0/96.4    96.8/98.4    93.8/95.3    59.8/85.2    68.8/81.6
-           8    0.3  96.5/98.6    93.0/95.5    96.2/97.9    83.2/91.2    57.1/83.2    64.0/78.9
-           8    0.8  94.8/96.8    91.2/94.7    95.2/97.7    61.8/81.6    40.5/70.9    42.2/65.9
-          16    0.0  96.2/98.7    93.7/96.1    94.5/97.2    93.0/95.5    81.7/92.9    85.9/89.4
-          16    0.3  96.5/98.2    92.8/95.2    95.0/96.4    84.5/89.8    74.0/91.5    81.8/87.4
-          16    0.8  93.2/96.6    86.5/93.3    89.0/95.1    63.2/76.7    62.5/82.9    64.8/78.3
-          40    0.0  96.5/98.1    94.2/95.8    95.2/96.4    94.0/95.2    94.5/96.0    90.2/92.7
-          40    0.3  95.0/97.0    91.2/93.9    92.2/94.6    81.8/88.5    92.2/95.1    88.2/90.6
-          40    0.8  94.2/96.2    86.2/92.8    86.5/93.5    64.0/74.2    85.2/92.6    79.4/87.1
-         all         93.2/98.1    80.2/94.9    86.5/97.7    60.8/88.6    13.5/75.1    13.2/70.1
-
-Mean widths: averaged 0.41, plain z 0.34, plain t 0.46, unclustered 0.29, log-log t 0.43 (where it
-is defined), bootstrap 0.16. Log-log z covered 9.0/71.9. The averaged band alone never falls far
-below the nominal level; the price is excess for few clusters and no correlation. Plain ones drop
-where few of many clusters differ, the t quantile makes two clusters say nothing (width 0.98), and
-the others miss near 0 and 1.
+clusters. What it printed is in ``docs/statistics.md``.
 """
 
 from __future__ import annotations
