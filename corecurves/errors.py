@@ -18,6 +18,7 @@ __all__ = [
     "ExitCode",
     "Fault",
     "FileFaults",
+    "Interrupted",
     "LedgerError",
     "PermanentFailure",
     "ReportError",
@@ -53,7 +54,23 @@ class DatasetError(CorecurvesError, ValueError):
 
 
 class LedgerError(CorecurvesError):
-    """A ledger that belongs to another plan, or that is damaged."""
+    """A ledger that cannot be used: damaged, another plan's, in use, or not to be written."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run that was interrupted, which says what is kept; no error, so it is caught as one alone.
+
+    Parameters
+    ----------
+    message : str
+        What is done, and where it is kept.
+    resumes : bool
+        Whether the same call goes on from there.
+    """
+
+    def __init__(self, message: str, *, resumes: bool) -> None:
+        self.resumes = resumes
+        super().__init__(message)
 
 
 class CellFailure(CorecurvesError):

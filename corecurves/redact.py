@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 from urllib.parse import quote
 
-__all__ = ["Redactor", "is_key_like"]
+__all__ = ["Redactor", "is_key_like", "spellings"]
 
 _T = TypeVar("_T")
 
@@ -86,7 +86,7 @@ class Redactor:
             if len(value) >= _SHORTEST and re.search(
                 r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", name.upper()
             ):
-                for form in _forms(value):
+                for form in spellings(value):
                     self._names[form] = name
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
@@ -138,11 +138,30 @@ def _is_image(key: object) -> bool:
     return isinstance(key, str) and bool(re.fullmatch(r"image/(?!svg)[\w.+-]+", key))
 
 
-def _forms(value: str) -> set[str]:
-    """The value as text, JSON, Python, HTML and a URL spell it."""
+def spellings(value: str) -> set[str]:
+    """Ways to spell a value: as text, JSON, JSON within JSON, Python, HTML and a URL do.
+
+    Parameters
+    ----------
+    value : str
+        Any text.
+
+    Returns
+    -------
+    set of str
+        One member where nothing in it needs an escape.
+
+    Examples
+    --------
+    >>> spellings("sk-test-000")
+    {'sk-test-000'}
+    """
+    once = json.dumps(value)[1:-1]
     return {
         value,
-        json.dumps(value)[1:-1],
+        once,
+        json.dumps(once)[1:-1],
+        html.escape(once),
         json.dumps(value, ensure_ascii=False)[1:-1],
         repr(value)[1:-1],
         html.escape(value),

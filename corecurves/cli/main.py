@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import warnings
 from typing import TextIO
@@ -13,9 +14,10 @@ from corecurves.cli.check import check
 from corecurves.cli.demo import demo
 from corecurves.cli.lane import lane
 from corecurves.cli.models import models
+from corecurves.cli.recall import COMMANDS as RECALL
 from corecurves.cli.report import report
 from corecurves.cli.rose import rose
-from corecurves.errors import CorecurvesError, ExitCode
+from corecurves.errors import CorecurvesError, ExitCode, Interrupted
 
 __all__ = ["cli", "main"]
 
@@ -36,12 +38,15 @@ def cli() -> None:
     corecurves check my_curricula/       what is wrong in your curricula
     corecurves lane my_curricula/        their corrections-to-competence curves
     corecurves rose eval                 transfer of lessons across levels of compression
+    corecurves rose eval-recall          whether retrieval serves the right lessons
     corecurves report sample_efficiency  a page to send to someone
     """  # noqa: D301
 
 
 for command in (demo, lane, rose, check, report, models):
     cli.add_command(command)
+for command in RECALL:
+    rose.add_command(command)
 
 
 def main(args: list[str] | None = None) -> None:
@@ -63,8 +68,8 @@ def main(args: list[str] | None = None) -> None:
         help_line = f" ('{context.command_path} --help' explains)" if context else ""
         _fail(f"{error.format_message()}{help_line}")
         code = ExitCode.USAGE
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted")
+    except (KeyboardInterrupt, click.Abort) as error:
+        _say_interrupted(error, sys.argv[1:] if args is None else args)
         code = 130
     except BrokenPipeError:
         # The reader of the output went away, which is its right; nothing is left to tell it.
@@ -76,6 +81,15 @@ def main(args: list[str] | None = None) -> None:
         _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows the traceback)")
         code = ExitCode.USAGE
     sys.exit(int(code or 0))
+
+
+def _say_interrupted(error: BaseException, args: list[str]) -> None:
+    # click raises its own exception from what interrupted it.
+    cause = error if isinstance(error, KeyboardInterrupt) else error.__cause__
+    run = cause if isinstance(cause, Interrupted) else None
+    _fail(f"interrupted: {run}" if run else "interrupted")
+    if run and run.resumes:
+        click.echo(f"resume with: {shlex.join(['corecurves', *args])}", err=True)
 
 
 def _fail(message: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from corecurves.canonical import JSON
-from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
+from corecurves.engine.records import Block
 from corecurves.errors import DatasetError
 from corecurves.schema import Schema, Variable
 
@@ -23,7 +24,7 @@ _DTYPE = {"float": np.float64, "text": object, "flag": np.bool_}
 
 def build_dataset(
     plan: Plan,
-    records: Iterable[Record],
+    blocks: Iterable[Block],
     schema: Schema,
     *,
     sizes: Mapping[str, int],
@@ -37,8 +38,9 @@ def build_dataset(
     ----------
     plan : Plan
         The plan.
-    records : iterable of Record
-        What is known of its cells; they are placed by key, so their order does not matter.
+    blocks : iterable of Block
+        What is known of its cells; they are placed by key, so their order does not matter. Where a
+        cell comes twice, the later block overrides those values that it has.
     schema : Schema
         The variables.
     sizes : mapping of str to int
@@ -56,7 +58,6 @@ def build_dataset(
         With the schema's variables. Where nothing was recorded: NaN, ``""`` or False.
     """
     lengths = {name: len(labels) for name, labels in plan.coords.items()} | dict(sizes)
-    place = dict(zip(plan.keys, map(tuple, plan.index.tolist()), strict=True))
     arrays: dict[str, NDArray[Any]] = {}
     wanted = [v for v in schema.variables if v.name not in given and (texts or not v.long)]
     for variable in wanted:
@@ -64,24 +65,12 @@ def build_dataset(
         arrays[variable.name] = _empty(shape, variable)
         if variable.recorded:
             arrays[variable.companion.name] = _empty(shape, variable.companion)
-    fillers = [(v, *_axes(v, plan.dims)) for v in wanted]
-    for record in records:
-        index = place.get(record.key)
-        if index is None:
-            continue
-        for variable, kept, dropped in fillers:
-            if any(index[axis] for axis in dropped):
-                continue
-            value = record.values.get(variable.name)
-            if value is None:
-                continue
-            at = tuple(index[axis] for axis in kept)
-            if isinstance(value, list):
-                arrays[variable.name][at][: len(value)] = value
-            else:
-                arrays[variable.name][at] = value
-            if variable.recorded:
-                arrays[variable.companion.name][at] = True
+    place = dict(zip(plan.keys, range(len(plan)), strict=True))
+    for block in blocks:
+        at = np.fromiter(map(place.get, block.keys, itertools.repeat(-1)), np.int64)
+        known = np.flatnonzero(at >= 0)
+        if known.size:
+            _fill(arrays, wanted, plan.dims, block, known, plan.index[at[known]])
     data: dict[str, Any] = {}
     coords: dict[str, Any] = {}
     for variable in schema.variables:
@@ -97,6 +86,56 @@ def build_dataset(
     for name, size in sizes.items():
         coords[name] = ((name,), np.arange(size, dtype=np.int64), {})
     return xr.Dataset(data, coords, dict(attrs))
+
+
+def _fill(
+    arrays: Mapping[str, NDArray[Any]],
+    wanted: Iterable[Variable],
+    dims: tuple[str, ...],
+    block: Block,
+    known: NDArray[np.intp],
+    index: NDArray[np.int32],
+) -> None:
+    """Put the rows `known` of a block at the places `index`, of shape (row, dim)."""
+    columns = {**block.columns, "status": block.statuses}
+    places: dict[tuple[str, ...], tuple[NDArray[np.bool_], NDArray[np.intp]]] = {}
+    for variable in wanted:
+        column = columns.get(variable.name)
+        if column is None:
+            continue
+        kept, dropped = _axes(variable, dims)
+        array = arrays[variable.name]
+        shape = array.shape[: len(kept)]
+        if variable.dims not in places:
+            first = (index[:, dropped] == 0).all(axis=1)
+            at = np.ravel_multi_index(tuple(index[first, axis] for axis in kept), shape)
+            places[variable.dims] = first, at
+        first, at = places[variable.dims]
+        values = _as_objects(column)[known[first]]
+        if None in column:
+            there = np.array([value is not None for value in values], dtype=bool)
+            values, at = values[there], at[there]
+        if array.ndim > len(kept):
+            _fill_rows(array.reshape(-1, array.shape[-1]), at, values)
+        else:
+            array.reshape(-1)[at] = values
+        if variable.recorded:
+            arrays[variable.companion.name].reshape(-1)[at] = True
+
+
+def _fill_rows(array: NDArray[Any], at: NDArray[np.intp], values: NDArray[Any]) -> None:
+    """Put lists, which may be shorter than a row, into the rows `at`."""
+    lengths = np.array([len(value) for value in values], dtype=np.int64)
+    for length in np.unique(lengths):
+        same = lengths == length
+        array[at[same], :length] = np.array(values[same].tolist(), dtype=array.dtype)
+
+
+def _as_objects(column: Sequence[Any]) -> NDArray[Any]:
+    """The values of a column; a list stays one value."""
+    objects = np.empty(len(column), dtype=object)
+    objects[:] = column
+    return objects
 
 
 def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:

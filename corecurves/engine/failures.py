@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
@@ -58,18 +58,20 @@ def reraise_if_stopping(error: BaseException) -> None:
             raise error
 
 
-def warn_of_failures(records: Iterable[Record], plan: Plan) -> None:
+def warn_of_failures(failed: Sequence[Record], plan: Plan) -> None:
     """Warn, in one line, of the cells of a plan that have no result.
 
     Parameters
     ----------
-    records : iterable of Record
-        What is known of the cells.
+    failed : sequence of Record
+        Records of cells that did not end well.
     plan : Plan
         The plan; records of other cells are passed over.
     """
-    wanted = set(plan.keys)
-    failed = [record for record in records if record.key in wanted and record.status != "ok"]
+    if not failed:
+        return
+    place = dict(zip(plan.keys, range(len(plan)), strict=True))
+    failed = sorted((r for r in failed if r.key in place), key=lambda record: place[record.key])
     if not failed:
         return
     statuses = [record.status for record in failed]

@@ -1,49 +1,35 @@
 """The ledger: a SQLite file with the record of every finished cell.
 
 Each record is committed as soon as its cell is finished, so a killed run loses only what was in
-flight. The file is in WAL mode: its ``-wal`` file belongs to it until the ledger is closed. Texts
-are stored as ASCII JSON, which keeps line separators, NUL and lone surrogates as they are.
+flight. The file is in WAL mode: its ``-wal`` file belongs to it until the ledger is closed. A run
+holds the file alone while it is open, and each record carries a checksum, so that two runs never
+pay for the same cells and a damaged file is never read as other results.
+
+A cell is a row and a value a column, so a million cells come back in columns, at about the speed of
+SQLite. What SQLite does not have (lists, booleans, lone surrogates in a text) stands in its column
+as JSON, in bytes. A column is added when the first value of its name comes.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from corecurves.canonical import JSON, as_json, canonical_json, differences
+from corecurves.canonical import canonical_json
+from corecurves.engine.ledger_file import FORMAT, OWN, check, checksum, connect, damaged, explained
 from corecurves.engine.plan import Plan
+from corecurves.engine.records import Block, Record, from_column, to_stored
 from corecurves.errors import LedgerError
 
 __all__ = ["Ledger", "Record", "default_path"]
 
-_FORMAT = "corecurves-ledger-1"
-_CHECKPOINT_EVERY = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What is known of one finished cell.
-
-    Parameters
-    ----------
-    key : str
-        Key of the cell.
-    status : str
-        How it ended, see `corecurves.schema.STATUSES`.
-    values : dict of str to JSON
-        Its values by variable name.
-    """
-
-    key: str
-    status: str
-    values: dict[str, JSON]
+_BLOCK = 1000
+"""Rows that are read at once: with more, making room for them takes longer than reading them."""
 
 
 def default_path(plan: Plan) -> Path:
@@ -61,7 +47,9 @@ def default_path(plan: Plan) -> Path:
     """
     from platformdirs import user_cache_path
 
-    return user_cache_path("corecurves") / "ledgers" / f"{plan.question}-{plan.hash[:24]}.sqlite"
+    # The format is in the name, so that what another version left there is in nobody's way.
+    name = f"{plan.question}-{plan.hash[:24]}.{FORMAT.rpartition('-')[2]}.sqlite"
+    return user_cache_path("corecurves") / "ledgers" / name
 
 
 class Ledger:
@@ -77,30 +65,40 @@ class Ledger:
     Raises
     ------
     LedgerError
-        If the file is damaged, is no ledger, or belongs to another plan; it is left untouched.
+        If the file is damaged, is no ledger, belongs to another plan, was written by a newer
+        version, is in use by another run, or cannot be written; it is left untouched.
     """
 
     def __init__(self, path: Path | None, plan: Plan) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._pending = 0
         if path is not None:
-            _check(path, plan)
-        self._db = _connect(path)
-        with self._lock, self._db:
+            check(path, plan)
+        self._db = connect(path)
+        self._statements: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
+        meta = {
+            "format": FORMAT,
+            "question": plan.question,
+            "plan_hash": plan.hash,
+            "config": canonical_json(dict(plan.config)),
+        }
+        try:
+            self._begin(meta)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _begin(self, meta: dict[str, str]) -> None:
+        # One transaction: a run that is killed here leaves no half of a ledger behind.
+        with explained(self.path), self._lock, self._db:
+            self._db.execute("BEGIN IMMEDIATE")
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
             )
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS cells (key TEXT PRIMARY KEY, status TEXT NOT NULL,"
-                " record TEXT NOT NULL) WITHOUT ROWID"
+                " checksum INTEGER NOT NULL)"
             )
-            meta = {
-                "format": _FORMAT,
-                "question": plan.question,
-                "plan_hash": plan.hash,
-                "config": canonical_json(dict(plan.config)),
-            }
             self._db.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", meta.items())
 
     def __enter__(self) -> Self:
@@ -114,117 +112,140 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def write(self, record: Record) -> None:
-        """Commit the record of a finished cell; a failure never replaces a success.
+    def write(self, *records: Record) -> None:
+        """Commit the records of finished cells, together; a failure never replaces a success.
 
         Parameters
         ----------
-        record : Record
-            The record.
+        *records : Record
+            The records.
 
         Raises
         ------
         LedgerError
             If the file cannot be written.
         """
-        text = canonical_json(record.values)
-        try:
-            with self._lock, self._db:
-                self._db.execute(
-                    "INSERT INTO cells VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
-                    " SET status = ?2, record = ?3 WHERE status != 'ok' OR ?2 = 'ok'",
-                    (record.key, record.status, text),
-                )
-                self._pending += 1
-            if self._pending >= _CHECKPOINT_EVERY:
-                self._checkpoint()
-        except sqlite3.Error as error:
-            raise LedgerError(f"the ledger {self._shown} cannot be written: {error}") from error
+        with explained(self.path), self._lock:
+            rows = [self._row(record) for record in records]
+            with self._db:
+                if len(rows) > 1:
+                    self._db.execute("BEGIN IMMEDIATE")
+                for statement, row in rows:
+                    self._db.execute(statement, row)
 
     def done(self) -> set[str]:
         """Keys of the cells that ended well and need not be run again."""
-        with self._lock:
-            rows = self._db.execute("SELECT key FROM cells WHERE status = 'ok'").fetchall()
-        return {key for (key,) in rows}
+        return {key for (key,) in self._read("SELECT key FROM cells WHERE status = 'ok'")}
+
+    def blocks(self, *names: str) -> Iterator[Block]:
+        """What is known of all cells, one row a cell, in blocks of columns.
+
+        Parameters
+        ----------
+        *names : str
+            Values that are wanted; none means all.
+
+        Yields
+        ------
+        Block
+            In the order in which they were written.
+
+        Raises
+        ------
+        LedgerError
+            If the file is damaged.
+        """
+        there = self._names()
+        wanted = tuple(name for name in names if name in there) if names else there
+        query = (
+            f"SELECT {', '.join(['rowid', 'key', 'status', *map(_quoted, wanted)])} FROM cells"
+            " WHERE rowid > ? ORDER BY rowid LIMIT ?"
+        )
+        last = -1
+        while rows := self._read(query, last, _BLOCK):
+            numbers, keys, statuses, *columns = zip(*rows, strict=True)
+            last = numbers[-1]
+            yield Block(keys, statuses, dict(zip(wanted, map(self._values, columns), strict=True)))
 
     def records(self) -> Iterator[Record]:
-        """Records of all cells, one a cell, in order of key.
+        """Records of all cells, one a cell, in the order in which they were written.
 
         Yields
         ------
         Record
             The record.
         """
-        with self._lock:
-            rows = self._db.execute("SELECT key, status, record FROM cells").fetchall()
-        for key, status, text in rows:
-            yield Record(key, status, json.loads(text))
+        for block in self.blocks():
+            yield from block.records()
+
+    def failed(self) -> list[Record]:
+        """Records of the cells that did not end well, with the reason alone."""
+        reason = "reason" if "reason" in self._names() else "NULL"
+        rows = self._read(f"SELECT key, status, {reason} FROM cells WHERE status != 'ok'")
+        reasons = self._values([text for *_, text in rows])
+        return [
+            Record(key, status, {"reason": text or ""})
+            for (key, status, _), text in zip(rows, reasons, strict=True)
+        ]
 
     def close(self) -> None:
         """Move everything into the main file and close it."""
         with self._lock:
             if self.path is not None:
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                # On a full disk the -wal file stays, and is read like the rest by the next run.
+                with suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.close()
 
-    def _checkpoint(self) -> None:
-        with self._lock:
-            self._pending = 0
-            if self.path is not None:
-                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with explained(self.path), self._lock:
+            return self._db.execute(query, values).fetchall()
 
-    @property
-    def _shown(self) -> str:
-        return "in memory" if self.path is None else str(self.path)
+    def _values(self, column: Sequence[Any]) -> Sequence[Any]:
+        try:
+            return from_column(column)
+        except ValueError as error:
+            raise LedgerError(damaged(self.path or "in memory", str(error))) from error
 
+    def _names(self) -> tuple[str, ...]:
+        """Names of the values that any cell has, in the order of their columns."""
+        columns = self._read("SELECT name FROM pragma_table_info('cells')")
+        return tuple(name for (name,) in columns if name not in OWN)
 
-def _connect(path: Path | None) -> sqlite3.Connection:
-    try:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        # The lock of the ledger serialises the threads that write to it.
-        db = sqlite3.connect(path or ":memory:", timeout=30, check_same_thread=False)
-        db.execute("PRAGMA journal_mode = WAL")
-        # A commit survives the death of the process; only a power cut may lose the last ones.
-        db.execute("PRAGMA synchronous = NORMAL")
-    except (OSError, sqlite3.Error) as error:
-        raise LedgerError(
-            f"the ledger {path} cannot be opened ({error}); give a file in a writable folder"
-        ) from error
-    return db
+    def _row(self, record: Record) -> tuple[str, list[Any]]:
+        """What writes a record: a statement, and its values."""
+        names = tuple(record.values)
+        if names not in self._statements:
+            self._statements[names] = self._statement(names)
+        statement, order = self._statements[names]
+        values = [to_stored(record.values[name], name) for name in order]
+        return statement, [
+            record.key,
+            record.status,
+            checksum(record.key, record.status, values),
+            *values,
+        ]
 
-
-def _check(path: Path, plan: Plan) -> None:
-    """Refuse a file that is damaged or belongs elsewhere, before anything writes to it."""
-    if path.is_dir():
-        raise LedgerError(f"the ledger {path} is a folder; give a file in it")
-    if not path.exists() or path.stat().st_size == 0:
-        return
-    # Reading a file that no run has open must not leave files of the database's beside it.
-    alone = not path.with_name(f"{path.name}-wal").exists()
-    how = "mode=ro&immutable=1" if alone else "mode=ro"
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as db:
-            state = db.execute("PRAGMA quick_check").fetchone()[0]
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-            meta = dict(db.execute("SELECT name, value FROM meta")) if "meta" in tables else {}
-    except sqlite3.DatabaseError as error:
-        raise LedgerError(_damaged(path, str(error))) from error
-    if state != "ok":
-        raise LedgerError(_damaged(path, state.splitlines()[0]))
-    if not tables:
-        return
-    if meta.get("format") != _FORMAT:
-        raise LedgerError(f"{path} is not a ledger of this version; give another file")
-    if meta["plan_hash"] == plan.hash:
-        return
-    theirs = json.loads(meta["config"])
-    fields = differences(theirs, as_json(dict(plan.config)))
-    named = "; ".join(fields[:5]) + (f"; and {len(fields) - 5} more" if len(fields) > 5 else "")
-    raise LedgerError(
-        f"the ledger {path} belongs to another plan ({named}); give another file, or the old plan"
-    )
+    def _statement(self, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """What writes a record with these values, and the order of their columns."""
+        if taken := set(names) & set(OWN):
+            raise ValueError(f"a value cannot be named {' or '.join(sorted(taken))}")
+        query = "SELECT name FROM pragma_table_info('cells')"
+        there = [name for (name,) in self._db.execute(query)]
+        for name in names:
+            if name not in there:
+                # Without a type, so that SQLite leaves what it is given as it is.
+                self._db.execute(f"ALTER TABLE cells ADD COLUMN {_quoted(name)}")
+                there.append(name)
+        order = tuple(sorted(names, key=there.index))
+        columns = ", ".join((*OWN, *map(_quoted, order)))
+        marks = ", ".join(f"?{i + 1}" for i in range(len(OWN) + len(order)))
+        return (
+            f"REPLACE INTO cells ({columns}) SELECT {marks} WHERE ?2 = 'ok' OR NOT EXISTS"
+            " (SELECT 1 FROM cells WHERE key = ?1 AND status = 'ok')",
+            order,
+        )
 
 
-def _damaged(path: Path, why: str) -> str:
-    return f"the ledger {path} is damaged ({why}) and was left as it is; give another file"
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -15,12 +15,14 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
-__all__ = ["start", "wait"]
+__all__ = ["awaited", "start", "wait"]
 
 T = TypeVar("T")
 
 _lock = threading.Lock()
 _current: tuple[int, threading.Thread, asyncio.AbstractEventLoop] | None = None
+_AWAKE = 0.25
+"""Seconds between two looks for an interrupt."""
 _GRACE = 1.0
 """Seconds that a cancelled run has to put its things in order."""
 
@@ -60,19 +62,12 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
         If the caller was interrupted; the coroutine has been cancelled by then.
     """
     finished = threading.Event()
-
-    async def watched() -> T:
-        try:
-            return await work
-        finally:
-            finished.set()
-
-    future = start(watched())
+    future = start(_watched(work, finished))
     try:
         while True:
             try:
                 # A bounded wait lets an interrupt through on every platform.
-                return future.result(timeout=0.5)
+                return future.result(timeout=_AWAKE)
             except FutureTimeoutError:
                 if future.done():
                     return future.result()
@@ -81,6 +76,45 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
             future.cancel()
             finished.wait(_GRACE)
         raise
+
+
+async def awaited(work: Coroutine[Any, Any, T]) -> T:
+    """Awaitable twin of `wait`: it leaves the caller's loop free.
+
+    Parameters
+    ----------
+    work : coroutine
+        What to run on the background loop.
+
+    Returns
+    -------
+    object
+        What the coroutine returns.
+
+    Raises
+    ------
+    CancelledError
+        If the caller was cancelled; the coroutine has been cancelled by then.
+    """
+    finished = threading.Event()
+    future = start(_watched(work, finished))
+    ended = asyncio.wrap_future(future)
+    try:
+        # A notebook's kernel hands an interrupt on only when its loop wakes up.
+        while not ended.done():
+            await asyncio.wait([ended], timeout=_AWAKE)
+        return ended.result()
+    except asyncio.CancelledError:
+        future.cancel()
+        await asyncio.to_thread(finished.wait, _GRACE)
+        raise
+
+
+async def _watched(work: Coroutine[Any, Any, T], finished: threading.Event) -> T:
+    try:
+        return await work
+    finally:
+        finished.set()
 
 
 def _loop() -> asyncio.AbstractEventLoop:

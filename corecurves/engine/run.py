@@ -6,22 +6,22 @@ It knows no system and no model. What is done with a batch of cells is the evalu
 from __future__ import annotations
 
 import asyncio
-import pickle
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
 from corecurves.engine import loop
+from corecurves.engine.executors import Remote, as_executor, explain
 from corecurves.engine.ledger import Ledger, Record, default_path
 from corecurves.engine.plan import Cell, Plan
 from corecurves.engine.progress import Progress
 from corecurves.engine.sink import Sink, StoppedError
-from corecurves.errors import CorecurvesError, UsageError
+from corecurves.errors import CorecurvesError, Interrupted, UsageError
 
-__all__ = ["LedgerChoice", "Work", "arun", "open_ledger", "run"]
+__all__ = ["LedgerChoice", "Work", "arun", "arun_apart", "open_ledger", "run"]
 
 LedgerChoice = str | Path | None | bool
 _BATCH = 20
@@ -29,7 +29,11 @@ _BATCH = 20
 
 
 class Work(Protocol):
-    """What an evaluation does with a batch of cells."""
+    """What an evaluation does with a batch of cells.
+
+    A dataclass may say how little of it travels to an executor: ``actor`` names the field that
+    holds who answers, and ``part(cells)`` is the same work for some cells alone.
+    """
 
     async def run(self, cells: Sequence[Cell], emit: Sink) -> None:
         """Work on cells, handing each record over as soon as it is known."""
@@ -88,7 +92,7 @@ def run(
     work: Work,
     ledger: Ledger,
     *,
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     progress: bool = True,
 ) -> None:
@@ -102,7 +106,7 @@ def run(
         What to do with cells.
     ledger : Ledger
         Where records go, and what is already done.
-    executor : Executor or None
+    executor : Executor, dask.distributed.Client or None
         Where batches are run; None for this process.
     max_concurrency : int
         Batches at work at once.
@@ -113,19 +117,56 @@ def run(
     ------
     UsageError
         If `max_concurrency` is below 1, or the work cannot travel to the executor.
-    KeyboardInterrupt
+    Interrupted
         If interrupted: pending cells are cancelled, what is done is in the ledger.
     """
     options = {"executor": executor, "max_concurrency": max_concurrency, "progress": progress}
     try:
         loop.wait(arun(plan, work, ledger, **options))  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        if ledger.path is not None:
-            print(
-                f"interrupted; what is done is in {ledger.path}: the same call resumes there",
-                file=sys.stderr,
-            )
+        raise Interrupted(_kept(plan, ledger), resumes=ledger.path is not None) from None
+
+
+async def arun_apart(
+    plan: Plan,
+    work: Work,
+    ledger: Ledger,
+    *,
+    executor: object = None,
+    max_concurrency: int = 8,
+    progress: bool = True,
+) -> None:
+    """Awaitable twin of `run`: on the background loop, for an async client belongs to one loop.
+
+    Parameters
+    ----------
+    plan, work, ledger, executor, max_concurrency, progress
+        See `run`.
+
+    Raises
+    ------
+    UsageError
+        If `max_concurrency` is below 1, or the work cannot travel to the executor.
+    CancelledError
+        If cancelled: pending cells are cancelled, what is done is in the ledger.
+    """
+    options = {"executor": executor, "max_concurrency": max_concurrency, "progress": progress}
+    try:
+        await loop.awaited(arun(plan, work, ledger, **options))  # type: ignore[arg-type]
+    except asyncio.CancelledError:
+        print(f"interrupted: {_kept(plan, ledger)}", file=sys.stderr)
         raise
+
+
+def _kept(plan: Plan, ledger: Ledger) -> str:
+    if ledger.path is None:
+        return "nothing is kept without a ledger file: the same call starts anew"
+    done = ledger.done()
+    count = sum(key in done for key in plan.keys)
+    return (
+        f"{count} of {len(plan)} cells are done and kept in {ledger.path}: "
+        "the same call resumes there"
+    )
 
 
 async def arun(
@@ -133,7 +174,7 @@ async def arun(
     work: Work,
     ledger: Ledger,
     *,
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     progress: bool = True,
 ) -> None:
@@ -151,28 +192,29 @@ async def arun(
     """
     if not isinstance(max_concurrency, int) or max_concurrency < 1:
         raise UsageError(f"`max_concurrency` is {max_concurrency!r}; give a whole number from 1")
-    if executor is not None and not isinstance(executor, Executor):
-        raise UsageError(f"`executor` is {executor!r}; give a concurrent.futures.Executor or None")
-    if executor is not None and not isinstance(executor, ThreadPoolExecutor):
-        _check_travels(work)
+    pool = as_executor(executor)
     done = ledger.done()
     missing = [key not in done for key in plan.keys]
+    del done
     count = sum(missing)
     if not count:
         return
-    size = max(1, min(_BATCH, count // (4 * max_concurrency)))
-    batches = plan.batches(missing, size)
+    blocks = await asyncio.to_thread(work.prepare)
+    remote = Remote(work, pool, blocks) if pool else None
+    # Calls that are awaited here gain nothing by standing in line behind each other.
+    share = count // (4 * max_concurrency) if blocks or remote else 1
+    batches = plan.batches(missing, max(1, min(_BATCH, share)))
     seen: set[str] = set()
     lock = threading.Lock()
     with Progress(len(plan), plan.question, show=progress, done=len(plan) - count) as bar:
 
-        def write(record: Record) -> None:
-            ledger.write(record)
+        def write(*records: Record) -> None:
+            ledger.write(*records)
             with lock:
-                seen.add(record.key)
-                bar.step()
+                seen.update(record.key for record in records)
+                bar.step(len(records))
 
-        await _run_batches(batches, work, Sink(write), executor, max_concurrency)
+        await _run_batches(batches, work, Sink(write), remote or blocks, max_concurrency)
     lost = count - len(seen)
     if lost:
         raise CorecurvesError(
@@ -185,21 +227,24 @@ async def _run_batches(
     batches: Iterator[list[Cell]],
     work: Work,
     sink: Sink,
-    executor: Executor | None,
+    where: Remote | bool,
     max_concurrency: int,
 ) -> None:
+    """Run batches on an executor, in threads where `where` is true, or on the running loop."""
     running = asyncio.get_running_loop()
-    blocks = await asyncio.to_thread(work.prepare) and executor is None
     threads = (
-        ThreadPoolExecutor(max_concurrency, thread_name_prefix="corecurves") if blocks else None
+        ThreadPoolExecutor(max_concurrency, thread_name_prefix="corecurves")
+        if where is True
+        else None
     )
 
     async def worker() -> None:
         for batch in batches:
-            if executor is not None:
-                future = executor.submit(_collect, work, batch)
-                for record in await asyncio.wrap_future(future):
-                    sink(record)
+            if isinstance(where, Remote):
+                records, error = await asyncio.wrap_future(where.submit(batch))
+                sink(*records)
+                if error is not None:
+                    raise error
             elif threads is not None:
                 await running.run_in_executor(threads, _in_thread, work, batch, sink)
             else:
@@ -211,12 +256,8 @@ async def _run_batches(
                 group.create_task(worker())
     except ExceptionGroup as failures:
         first = failures.exceptions[0]
-        if isinstance(first, BrokenExecutor):
-            raise UsageError(
-                "a worker of the executor died, or could not import the system: name the system by "
-                "a spec string or put it into a module; what is done is in the ledger"
-            ) from first
-        raise first from None
+        told = explain(first)
+        raise told from (None if told is first else first)
     finally:
         # Blocking turns cannot be cancelled; their threads stop before the next one.
         sink.stop()
@@ -229,19 +270,3 @@ def _in_thread(work: Work, cells: Sequence[Cell], sink: Sink) -> None:
         asyncio.run(work.run(cells, sink))
     except StoppedError:
         return
-
-
-def _collect(work: Work, cells: Sequence[Cell]) -> list[Record]:
-    found: list[Record] = []
-    asyncio.run(work.run(cells, Sink(found.append)))
-    return found
-
-
-def _check_travels(work: Work) -> None:
-    try:
-        pickle.dumps(work)
-    except Exception as error:
-        raise UsageError(
-            "the executor gets copies, and this system cannot be copied "
-            f"({error}); name it by a spec string, or run without an executor"
-        ) from error

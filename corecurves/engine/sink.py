@@ -20,17 +20,17 @@ class Sink:
     Parameters
     ----------
     write : callable
-        Called with each record.
+        Called with the records, as they come.
     """
 
-    def __init__(self, write: Callable[[Record], object]) -> None:
+    def __init__(self, write: Callable[..., object]) -> None:
         self._write = write
         self._stopped = threading.Event()
 
-    def __call__(self, record: Record) -> None:
-        """Hand over a record."""
+    def __call__(self, *records: Record) -> None:
+        """Hand over records."""
         self.check()
-        self._write(record)
+        self._write(*records)
 
     def stop(self) -> None:
         """Let whoever is at work stop at its next step."""

@@ -76,9 +76,11 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
     sibling = Path(name)
     try:
         try:
-            encoded.to_netcdf(sibling, engine="h5netcdf")
+            # In memory first: on a full disk, the HDF5 library takes the whole process with it.
+            sibling.write_bytes(encoded.to_netcdf(engine="h5netcdf"))
         except (OSError, TypeError, ValueError) as error:
-            raise DatasetError(f"{target} cannot be written: {error}") from error
+            why = getattr(error, "strerror", None) or error
+            raise DatasetError(f"{target} cannot be written: {why}") from error
         if not load(sibling).identical(_plain(ds)):
             raise DatasetError(f"{target} would not read back as it was; nothing was replaced")
         sibling.chmod(0o666 & ~_umask())

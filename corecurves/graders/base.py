@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 from corecurves.canonical import JSON
+from corecurves.errors import CellFailure
+from corecurves.schema import STATUSES
 from corecurves.specs import Identity, Outcome
 
-__all__ = ["BlindCase", "Grade", "Grader", "Preference"]
+__all__ = ["BlindCase", "Grade", "Grader", "Preference", "checked_grade"]
 
 
 @dataclass(frozen=True)
@@ -93,3 +96,50 @@ class Grader(Protocol):
     async def grade(self, case: BlindCase) -> Grade:
         """Grade one case."""
         ...
+
+
+def checked_grade(grade: object) -> Grade:
+    """Grade that says what it seems to say: one that did not end well neither passes nor fails.
+
+    Parameters
+    ----------
+    grade : object
+        What a grader gave.
+
+    Returns
+    -------
+    Grade
+        The same.
+
+    Raises
+    ------
+    CellFailure
+        If it is no grade, it says nothing, or it says more than it may: *unparsable*.
+
+    Examples
+    --------
+    >>> checked_grade(Grade(True, 0.5)).passed
+    True
+    >>> checked_grade(Grade("false"))
+    Traceback (most recent call last):
+    corecurves.errors.CellFailure: `passed` of the grade is 'false'; it must be True, False or None
+    """
+    if not isinstance(grade, Grade):
+        raise CellFailure("unparsable", f"the grader returned {grade!r}; it must return a Grade")
+    if grade.status not in STATUSES:
+        raise CellFailure("unparsable", f"the grade has no status {grade.status!r}")
+    if not isinstance(grade.reason, str):
+        raise CellFailure("unparsable", f"`reason` of the grade is {grade.reason!r}, not text")
+    if grade.passed is not None and not isinstance(grade.passed, bool):
+        raise CellFailure(
+            "unparsable",
+            f"`passed` of the grade is {grade.passed!r}; it must be True, False or None",
+        )
+    score = grade.score
+    if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
+        raise CellFailure("unparsable", f"`score` of the grade is {score!r}; it must be a number")
+    if grade.status != "ok" and grade.passed is not None:
+        raise CellFailure(grade.status, f"a grade that is {grade.status} has no verdict")
+    if grade.status == "ok" and grade.passed is None and score is None:
+        raise CellFailure("unparsable", "the grade says nothing")
+    return grade

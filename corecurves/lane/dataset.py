@@ -12,7 +12,7 @@ from corecurves import __version__
 from corecurves.canonical import JSON, canonical_json
 from corecurves.engine.dataset import build_dataset
 from corecurves.engine.failures import warn_of_failures
-from corecurves.engine.ledger import Record
+from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
 from corecurves.lane.work import LaneWork
 from corecurves.schema import LANE, SCHEMA_VERSION
@@ -20,7 +20,7 @@ from corecurves.schema import LANE, SCHEMA_VERSION
 __all__ = ["lane_dataset"]
 
 
-def lane_dataset(plan: Plan, work: LaneWork, records: list[Record], texts: bool) -> xr.Dataset:
+def lane_dataset(plan: Plan, work: LaneWork, book: Ledger, texts: bool) -> xr.Dataset:
     """Dataset of what is known of a plan's cells.
 
     Parameters
@@ -29,8 +29,8 @@ def lane_dataset(plan: Plan, work: LaneWork, records: list[Record], texts: bool)
         The plan.
     work : LaneWork
         What was said.
-    records : list of Record
-        Records of its cells.
+    book : Ledger
+        What is known of its cells.
     texts : bool
         Whether the Dataset holds the long texts.
 
@@ -43,16 +43,16 @@ def lane_dataset(plan: Plan, work: LaneWork, records: list[Record], texts: bool)
     n_tokens = max(len(curriculum.tokens) for curriculum in curricula)
     ds = build_dataset(
         plan,
-        records,
+        book.blocks(),
         LANE,
         sizes={"token": n_tokens},
         given=_given(plan, work, n_tokens),
         attrs=_attrs(plan, work),
         texts=texts,
     )
-    ds["replay_match"] = (LANE["replay_match"].dims, _replay_match(plan, records),
+    ds["replay_match"] = (LANE["replay_match"].dims, _replay_match(plan, ds),
                           LANE["replay_match"].attrs)  # fmt: skip
-    warn_of_failures(records, plan)
+    warn_of_failures(book.failed(), plan)
     return ds
 
 
@@ -89,18 +89,15 @@ def _given(plan: Plan, work: LaneWork, n_tokens: int) -> dict[str, Any]:
     }
 
 
-def _replay_match(plan: Plan, records: list[Record]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _replay_match(plan: Plan, ds: xr.Dataset) -> np.ndarray[Any, np.dtype[np.float64]]:
     """1 where all replays ended well with one non-empty hash, 0 where not, NaN where unplanned."""
     shape = [len(labels) for labels in plan.coords.values()]
-    hashes = np.full(shape, "", dtype=object)
-    planned = np.zeros(shape, dtype=bool)
-    place = dict(zip(plan.keys, map(tuple, plan.index.tolist()), strict=True))
-    planned[tuple(plan.index.T)] = True
-    for record in records:
-        if record.key in place and record.status == "ok":
-            hashes[place[record.key]] = record.values["trace_hash"]
     if shape[-1] < 2:
         return np.full(shape[:-1], np.nan)
+    planned = np.zeros(shape, dtype=bool)
+    planned[tuple(plan.index.T)] = True
+    # A cell that did not end well has no hash.
+    hashes = ds.trace_hash.values
     same = (hashes == hashes[..., :1]).all(axis=-1) & (hashes[..., 0] != "")
     return np.where(planned[..., 0], same.astype(float), np.nan)
 

@@ -8,15 +8,12 @@ fresh, so a matching trace hash proves that forking changed nothing.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Literal
 
-from corecurves.engine import loop
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
-from corecurves.engine.run import LedgerChoice, arun, open_ledger, run
+from corecurves.engine.run import LedgerChoice, arun_apart, open_ledger, run
 from corecurves.files.curricula import CurriculumSource
 from corecurves.lane.plan import prepare
 from corecurves.lane.work import LaneWork
@@ -39,7 +36,7 @@ def run_lane(
     replays: int = 2,
     seed: int = 0,
     mode: Mode = "fresh",
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     ledger: LedgerChoice = None,
     texts: bool = True,
@@ -64,7 +61,7 @@ def run_lane(
         Seed of the whole run.
     mode : {"fresh", "prefix"}
         Whether each snapshot has a session of its own, or one session is forked at each k.
-    executor : Executor or None
+    executor : Executor, dask.distributed.Client or None
         Where batches are run; None for this process.
     max_concurrency : int
         Batches at work at once.
@@ -123,7 +120,7 @@ async def arun_lane(
     replays: int = 2,
     seed: int = 0,
     mode: Mode = "fresh",
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     ledger: LedgerChoice = None,
     texts: bool = True,
@@ -150,14 +147,10 @@ async def arun_lane(
     """
     plan, work = prepare(curricula, system, arms, samples, replays, seed, mode)
     with open_ledger(plan, ledger) as book:
-        # The background loop, as in the plain form: an async client belongs to one loop.
-        running = loop.start(
-            arun(
-                plan, work, book,
-                executor=executor, max_concurrency=max_concurrency, progress=progress,
-            )
+        await arun_apart(
+            plan, work, book,
+            executor=executor, max_concurrency=max_concurrency, progress=progress,
         )  # fmt: skip
-        await asyncio.wrap_future(running)
         return _dataset(plan, work, book, texts)
 
 
@@ -204,4 +197,4 @@ def _dataset(plan: Plan, work: LaneWork, book: Ledger, texts: bool) -> xr.Datase
     # xarray is loaded when there is something to put into it.
     from corecurves.lane.dataset import lane_dataset
 
-    return lane_dataset(plan, work, list(book.records()), texts)
+    return lane_dataset(plan, work, book, texts)

@@ -7,9 +7,9 @@ import inspect
 import itertools
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from corecurves.canonical import JSON, digest
 from corecurves.engine.failures import failure, reraise_if_stopping
@@ -56,19 +56,31 @@ class LaneWork:
         What is taught.
     curricula : tuple of Curriculum
         The concepts, in the plan's order.
-    scripts : tuple of tuple of Script
+    scripts : sequence or mapping of tuple of Script
         By concept and arm.
-    seeds : tuple of tuple of int
+    seeds : sequence or mapping of tuple of int
         By concept and sample.
     mode : str
         ``fresh`` or ``prefix``.
     """
 
+    actor: ClassVar[str] = "system"
+
     system: Adapter
     curricula: tuple[Curriculum, ...]
-    scripts: tuple[tuple[Script, ...], ...]
-    seeds: tuple[tuple[int, ...], ...]
+    scripts: Sequence[tuple[Script, ...]] | Mapping[int, tuple[Script, ...]]
+    seeds: Sequence[tuple[int, ...]] | Mapping[int, tuple[int, ...]]
     mode: str
+
+    def part(self, cells: Sequence[Cell]) -> LaneWork:
+        """The same for some cells alone: the scripts and seeds of their concepts."""
+        concepts = {cell.index[0] for cell in cells}
+        return replace(
+            self,
+            curricula=(),
+            scripts={c: self.scripts[c] for c in concepts},
+            seeds={c: self.seeds[c] for c in concepts},
+        )
 
     def prepare(self) -> bool:
         """Look at one session: whether turns block, and whether it can fork."""
@@ -229,7 +241,6 @@ async def _record(
     answer = await talk.say(script.probe)
     found = hits(script.tokens, answer.surface, answer.walk_surface)
     values: dict[str, JSON] = {
-        "status": "ok",
         "replay_status": "ok",
         "hits": sum(found),
         "token_hits": [int(hit) for hit in found],
@@ -247,7 +258,6 @@ async def _record(
 def _failure(cell: Cell, error: BaseException, started: float) -> Record:
     status, reason = failure(error)
     values: dict[str, JSON] = {
-        "status": status,
         "replay_status": status,
         "reason": reason,
         "seconds": time.perf_counter() - started,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import email.utils
 import json
+import re
 import time
 from collections.abc import Mapping
-from urllib.parse import quote
 
 from corecurves.errors import CellFailure, CorecurvesError, PermanentFailure
 from corecurves.models.base import TemporaryFailure
+from corecurves.redact import Redactor, spellings
 
 __all__ = ["as_failure"]
 
@@ -21,6 +22,12 @@ _THIS_PROMPT = (
 )
 """Codes of a refusal that is about this one prompt; the next may be fine."""
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_NO_MONEY_SAID = re.compile(
+    "insufficient (balance|credits?|funds|quota)|quota (is |has been )?(exhausted|used up)|"
+    "exceeded your current quota|out of credits",
+    re.IGNORECASE,
+)
+"""Some endpoints say it in words alone."""
 _LONGEST = 300
 """Characters of an error that are kept."""
 
@@ -53,6 +60,10 @@ def as_failure(error: Exception, name: str, key: str, timeout: float) -> Corecur
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
         return TemporaryFailure(f"{name}: no connection: {_clean(str(cause), key)}")
+    unread = json.JSONDecodeError | UnicodeDecodeError | openai.APIResponseValidationError
+    if isinstance(error, unread):
+        # Its JSON is cut off, or there is none.
+        return TemporaryFailure(f"{name}: the reply cannot be read: {_clean(str(error), key)}")
     return CellFailure("call_failed", f"{name}: {type(error).__name__}: {_clean(str(error), key)}")
 
 
@@ -63,13 +74,16 @@ def _of_status(error: object, name: str, key: str) -> CorecurvesError:
     codes = {str(about.get("code")), str(about.get("type")), str(getattr(error, "code", ""))}
     said = about.get("message") or getattr(error, "message", "")
     text = f"{name}: {status}: {_clean(str(said), key)}"
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    wait = _stated_wait(headers)
     if codes.intersection(_THIS_PROMPT):
         return CellFailure("call_failed", text)
-    if codes.intersection(_NO_MONEY):
+    # Where a wait is stated, it is a limit that passes.
+    said_so = status == 429 and wait is None and _NO_MONEY_SAID.search(text)
+    if codes.intersection(_NO_MONEY) or said_so:
         return PermanentFailure(text)
     if status in (408, 409, 425, 429) or status >= 500:
-        headers = getattr(getattr(error, "response", None), "headers", {})
-        return TemporaryFailure(text, _stated_wait(headers))
+        return TemporaryFailure(text, wait)
     return PermanentFailure(text)
 
 
@@ -89,7 +103,9 @@ def _stated_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _clean(text: str, key: str) -> str:
-    for form in {key, json.dumps(key)[1:-1], quote(key, safe="")} if key else ():
+    for form in sorted(spellings(key), key=len, reverse=True) if key else ():
         text = text.replace(form, "[the key]")
+    # Other secrets go before anything is cut, for half of one is known to no later look.
+    text = Redactor().text(text)
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

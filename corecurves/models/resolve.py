@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from corecurves.errors import UsageError
-from corecurves.models.base import Completion, LogProb, Message
+from corecurves.models.base import Completion, CutOff, LogProb, Message
 from corecurves.models.named import make_model, model_forms, model_names
 from corecurves.specs import Identity
 from corecurves.text import count_tokens
@@ -106,6 +108,8 @@ class ModelAdapter:
         ------
         TypeError
             If the model answers something else than text or a `Completion`.
+        CutOff
+            If the reply was stopped by its length.
         """
         call = getattr(self.model, "generate", None)
         options = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
@@ -114,7 +118,7 @@ class ModelAdapter:
             options = {key: value for key, value in options.items() if key in self._keywords}
         answer = await _unblocked(call, messages, **options)
         if isinstance(answer, Completion):
-            return answer
+            return _whole(answer, max_tokens)
         if not isinstance(answer, str):
             raise TypeError(f"the model answered a {type(answer).__name__}; it must answer text")
         read = sum(count_tokens(message["content"]) for message in messages)
@@ -145,6 +149,8 @@ class ModelAdapter:
         found = await _unblocked(self.model.logprob, messages, text)
         if not isinstance(found, LogProb):
             raise TypeError(f"the model scored a {type(found).__name__}; it must be a LogProb")
+        if not math.isfinite(found.total) or found.tokens < 1:
+            raise ValueError(f"the model scored {found.total} nats over {found.tokens} tokens")
         return found
 
     def count_tokens(self, text: str) -> int:
@@ -222,6 +228,18 @@ def as_model(model: object) -> ModelAdapter:
     adapter = ModelAdapter(model)
     _ = adapter.identity
     return adapter
+
+
+def _whole(completion: Completion, max_tokens: int) -> Completion:
+    """A reply that ended by itself, checked."""
+    if not isinstance(completion.text, str):
+        raise TypeError(f"`text` of the reply is {completion.text!r}; it must be text")
+    for name in ("tokens_in", "tokens_out", "tokens_cached"):
+        if not isinstance(getattr(completion, name), Integral):
+            raise TypeError(f"`{name}` of the reply is {getattr(completion, name)!r}, no number")
+    if completion.finish == "length":
+        raise CutOff(f"the reply was cut off at {max_tokens} tokens", completion)
+    return completion
 
 
 async def _unblocked(call: Callable[..., Any], *args: Any, **options: Any) -> Any:

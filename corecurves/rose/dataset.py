@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import xarray as xr
 
 from corecurves.canonical import JSON
 from corecurves.engine.dataset import build_dataset
-from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
+from corecurves.engine.records import Block
 from corecurves.rose.design import Design
 from corecurves.schema import ROSE
 from corecurves.text import count_tokens
@@ -22,7 +22,7 @@ __all__ = ["rose_dataset"]
 def rose_dataset(
     plan: Plan,
     design: Design,
-    records: list[Record],
+    blocks: Iterable[Block],
     attrs: Mapping[str, JSON],
     *,
     gain: bool,
@@ -36,8 +36,8 @@ def rose_dataset(
         The plan.
     design : Design
         What was run.
-    records : list of Record
-        Candidates and grades, merged by cell.
+    blocks : iterable of Block
+        Candidates and then grades, by cell.
     attrs : mapping of str to JSON
         Attributes.
     gain : bool
@@ -51,7 +51,7 @@ def rose_dataset(
         By the schema's table.
     """
     ds = build_dataset(
-        plan, records, ROSE, sizes={}, given=_given(plan, design), attrs=attrs, texts=texts
+        plan, blocks, ROSE, sizes={}, given=_given(plan, design), attrs=attrs, texts=texts
     )
     if gain:
         baseline = ds.score.sel(level="none", arm="control", drop=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ import numpy as np
 
 from corecurves import __version__
 from corecurves.canonical import JSON, canonical_json, digest
-from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
+from corecurves.engine.records import Block
 from corecurves.engine.run import LedgerChoice
 from corecurves.errors import UsageError
 from corecurves.files.store import open_store, refuse_inside
@@ -56,14 +56,14 @@ class Job:
             refuse_inside(self.design.store, ledger)
         return ledger
 
-    def dataset(self, records: list[Record], texts: bool) -> xr.Dataset:
-        """Dataset of the records."""
+    def dataset(self, blocks: Iterable[Block], texts: bool) -> xr.Dataset:
+        """Dataset of what is known of the cells."""
         # xarray is loaded when there is something to put into it.
         from corecurves.rose.dataset import rose_dataset
 
         stages = self.stages
         return rose_dataset(
-            stages.plan, self.design, records, self.attrs,
+            stages.plan, self.design, blocks, self.attrs,
             gain=stages.work.wants == "gain", texts=texts,
         )  # fmt: skip
 
@@ -144,11 +144,15 @@ def _cells(
     """Prompts by key, with the place of each; equal beginnings stand together."""
     who = model.identity.content()
     settings = [temperature, max_tokens] if wants == "answer" else []
+    levels, arms = list(design.levels), list(design.arms)
     found = []
     for c, lesson in enumerate(design.lessons):
         for e, episode in enumerate(design.episodes(lesson)):
             if not design.tested(episode):
                 continue
+            outcome = episode.outcome.content()
+            framings = [design.framing(lesson, episode, s) for s in range(design.samples)]
+            seeds = [design.seed_of(lesson, episode, s) for s in range(design.samples)]
             for arm, level in design.places(lesson):
                 depth = level.depth if level else None
                 if (
@@ -159,17 +163,14 @@ def _cells(
                     continue
                 name = level.name if level else "none"
                 text = design.texts[lesson.id, arm, name]
-                for s in range(design.samples):
-                    messages = design.framing(lesson, episode, s).messages(episode.task, text)
-                    seed = design.seed_of(lesson, episode, s)
+                for s, (framing, seed) in enumerate(zip(framings, seeds, strict=True)):
+                    messages = framing.messages(episode.task, text)
                     place = [lesson.id, episode.id, name, arm, s]
                     key = digest(
-                        ["rose", who, wants, settings, list(map(dict, messages)),
-                         episode.outcome.content(), seed, place]
+                        ["rose", who, wants, settings, list(map(dict, messages)), outcome, seed,
+                         place]
                     )  # fmt: skip
-                    at = (
-                        c, e, design.levels.index(name), design.arms.index(arm), s,
-                    )  # fmt: skip
+                    at = (c, e, levels.index(name), arms.index(arm), s)
                     order = [message["content"] for message in messages]
                     found.append((order, at, key, Prompt(tuple(messages), episode.outcome, seed)))
     if not found:

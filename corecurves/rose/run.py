@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +36,7 @@ def run_rose_eval(
     leaks: str = "drop",
     temperature: float = 0.7,
     max_tokens: int = 512,
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     ledger: LedgerChoice = None,
     texts: bool = True,
@@ -72,7 +71,7 @@ def run_rose_eval(
         Of the sampling, where the model is asked.
     max_tokens : int
         Longest answer, in the model's own tokens.
-    executor : Executor or None
+    executor : Executor, dask.distributed.Client or None
         Where batches are run; None for this process.
     max_concurrency : int
         Calls at work at once; a local model takes one.
@@ -128,7 +127,7 @@ async def arun_rose_eval(
     leaks: str = "drop",
     temperature: float = 0.7,
     max_tokens: int = 512,
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     ledger: LedgerChoice = None,
     texts: bool = True,

@@ -8,7 +8,6 @@ in a ``null`` case nothing applies.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +45,7 @@ def run_served_cases(
     seed: int = 0,
     temperature: float = 0.7,
     max_tokens: int = 512,
-    executor: Executor | None = None,
+    executor: object = None,
     max_concurrency: int = 8,
     ledger: LedgerChoice = None,
     progress: bool = True,
@@ -148,26 +147,27 @@ def run_served_cases(
     stages = Stages(plan, work, judge, tasks, seed)
     if isinstance(ledger, str | Path):
         refuse_inside(opened, ledger)
-    with open_ledger(plan, ledger) as book:
-        records = stages.run(book, executor, max_concurrency, progress)
+    # xarray is loaded when there is something to put into it.
     from corecurves.engine.dataset import build_dataset
 
-    return build_dataset(
-        plan, records, SERVED, sizes={},
-        given={"kind": np.array([case.kind for case in opened.cases], dtype=object)},
-        attrs={
-            "question": "served",
-            "schema_version": SCHEMA_VERSION,
-            "corecurves_version": __version__,
-            "plan_hash": plan.hash,
-            "store": opened.name,
-            "model": asked.identity.name,
-            "grader": judge.identity.name,
-            "simulated": "yes" if asked.identity.name == "simulated" else "no",
-            "identity": canonical_json({"model": who, "grader": judge.identity.content()}),
-            "config": canonical_json(config),
-        },
-    )  # fmt: skip
+    with open_ledger(plan, ledger) as book:
+        blocks = stages.run(book, executor, max_concurrency, progress)
+        return build_dataset(
+            plan, blocks, SERVED, sizes={},
+            given={"kind": np.array([case.kind for case in opened.cases], dtype=object)},
+            attrs={
+                "question": "served",
+                "schema_version": SCHEMA_VERSION,
+                "corecurves_version": __version__,
+                "plan_hash": plan.hash,
+                "store": opened.name,
+                "model": asked.identity.name,
+                "grader": judge.identity.name,
+                "simulated": "yes" if asked.identity.name == "simulated" else "no",
+                "identity": canonical_json({"model": who, "grader": judge.identity.content()}),
+                "config": canonical_json(config),
+            },
+        )  # fmt: skip
 
 
 def _servings(case: ServedCase) -> Iterator[tuple[str, str | None]]:

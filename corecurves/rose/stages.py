@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import random
-from collections.abc import Mapping
-from concurrent.futures import Executor
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from corecurves.canonical import digest, stable_seed
-from corecurves.engine import loop
 from corecurves.engine.failures import warn_of_failures
-from corecurves.engine.ledger import Ledger, Record
+from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
-from corecurves.engine.run import arun, run
+from corecurves.engine.records import Block
+from corecurves.engine.run import arun_apart, run
 from corecurves.graders import BlindCase, Preference
 from corecurves.rose.work import GradeWork, RoseWork
 
@@ -50,32 +49,31 @@ class Stages:
     seed: int
 
     def run(
-        self, book: Ledger, executor: Executor | None, max_concurrency: int, progress: bool
-    ) -> list[Record]:
-        """Run what is missing of both stages; records of cells, their grades merged in."""
+        self, book: Ledger, executor: object, max_concurrency: int, progress: bool
+    ) -> Iterator[Block]:
+        """Run what is missing of both stages; what is known of cells, then their grades."""
         options = self._options(executor, max_concurrency, progress)
         run(self.plan, self.work, book, **options)
         cases = self._cases(book)
         plan, work = self._grading(cases)
         run(plan, work, book, **options)
-        return self._merged(book, cases)
+        return self._known(book, cases)
 
     async def arun(
-        self, book: Ledger, executor: Executor | None, max_concurrency: int, progress: bool
-    ) -> list[Record]:
+        self, book: Ledger, executor: object, max_concurrency: int, progress: bool
+    ) -> Iterator[Block]:
         """Awaitable twin of `run`."""
         options = self._options(executor, max_concurrency, progress)
-        await asyncio.wrap_future(loop.start(arun(self.plan, self.work, book, **options)))
+        await arun_apart(self.plan, self.work, book, **options)
         cases = self._cases(book)
         plan, work = self._grading(cases)
-        await asyncio.wrap_future(loop.start(arun(plan, work, book, **options)))
-        return self._merged(book, cases)
+        await arun_apart(plan, work, book, **options)
+        return self._known(book, cases)
 
-    def _options(
-        self, executor: Executor | None, max_concurrency: int, progress: bool
-    ) -> dict[str, Any]:
-        # A model says how many calls it takes at once.
-        most = getattr(self.work.model, "concurrency", None) or max_concurrency
+    def _options(self, executor: object, max_concurrency: int, progress: bool) -> dict[str, Any]:
+        # A model says how many calls it takes at once; on an executor each process has its own.
+        own = getattr(self.work.model, "concurrency", None) if executor is None else None
+        most = own or max_concurrency
         concurrency = min(max_concurrency, most)
         return {"executor": executor, "max_concurrency": concurrency, "progress": progress}
 
@@ -113,16 +111,25 @@ class Stages:
         )
         return plan, GradeWork(self.grader, cases)
 
-    def _merged(self, book: Ledger, cases: _Cases) -> list[Record]:
-        records = {record.key: record for record in book.records()}
-        merged = []
-        for key in self.plan.keys:
-            record = records.get(key)
-            if record is None:
-                continue
-            if key in cases and (grade := records.get(cases[key][0])) is not None:
-                values = {**record.values, **grade.values, "status": grade.status}
-                record = Record(key, grade.status, values)
-            merged.append(record)
-        warn_of_failures(merged, self.plan)
-        return merged
+    def _known(self, book: Ledger, cases: _Cases) -> Iterator[Block]:
+        cells: dict[str, list[str]] = {}
+        for key, (grade, _) in cases.items():
+            cells.setdefault(grade, []).append(key)
+        failed = [
+            replace(record, key=key)
+            for record in book.failed()
+            for key in cells.get(record.key, [record.key])
+        ]
+        warn_of_failures(failed, self.plan)
+        grades = (_by_cell(block, cells) for block in book.blocks("passed", "score", "reason"))
+        return itertools.chain(book.blocks(), grades)
+
+
+def _by_cell(block: Block, cells: Mapping[str, list[str]]) -> Block:
+    """Grades of a block, each once for every cell that has it."""
+    rows = [(i, cell) for i, grade in enumerate(block.keys) for cell in cells.get(grade, ())]
+    return Block(
+        [cell for _, cell in rows],
+        [block.statuses[i] for i, _ in rows],
+        {name: [column[i] for i, _ in rows] for name, column in block.columns.items()},
+    )

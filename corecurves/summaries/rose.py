@@ -74,7 +74,8 @@ def summarize_rose(
     about other lessons.
 
     Every estimate is over the *common set*: lessons that were judged at L0, without a lesson, and
-    at every level drawn. Counts and bounds are over all that were planned there, so that failed
+    at every level drawn; an arm without any judged cell at a level has no estimate there, and takes
+    none from the others. Counts and bounds are over all that were planned there, so that failed
     calls cannot hide by leaving the set. ``part`` splits the common set level by level: ``thesis``
     has the levels that a compressor made (where none was, the hand-written ones) and whose loss
     was planted neither there nor at a longer level. Its lessons may differ from level to level;

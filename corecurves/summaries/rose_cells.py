@@ -47,7 +47,8 @@ class RoseCells:
     half, ids : ndarray of str of shape (concept, episode)
         ``"test"``, ``"train"`` or ``""``; and the names of the episodes.
     having, common : ndarray of bool of shape (concept,)
-        Lessons that were planned at every level drawn, and those that were judged at every one.
+        Lessons that were planned at every level drawn, and those that were judged at every one
+        at which any was.
     planted, compressed : ndarray of bool of shape (concept, level)
         Levels at which, or above which, a loss was planted by hand (a shorter level inherits it),
         and levels that a compressor made.
@@ -146,9 +147,11 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
     places = [(FULL, CEILING), (NO_LESSON, CONTROL), *((names[i], TREATMENT) for i in drawn)]
     found = [(names.index(a), arms.index(b)) for a, b in places if a in names and b in arms]
     graded = ~np.isnan(passed) | ~np.isnan(score)
+    # Where an arm failed as a whole no lesson stands out, and the other arms are still complete.
+    judged = [(i, j) for i, j in found if graded[:, :, i, j].any()]
     having, common = (
-        np.logical_and.reduce([what[:, :, i, j].any(axis=(1, 2)) for i, j in found])
-        for what in (status != "", graded)
+        np.logical_and.reduce([what[:, :, i, j].any(axis=(1, 2)) for i, j in places])
+        for what, places in ((status != "", found), (graded, judged or found))
     )
     made: Any = False
     if "compressor" in nested.variables:

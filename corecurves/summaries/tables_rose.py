@@ -33,8 +33,9 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
     -------
     DataFrame
         Transfer with its interval, tokens, what is retained of the lift, the shift against control,
-        and how many lessons, episodes and cells it is over. With six episodes or fewer there are no
-        decimals.
+        and how many lessons, episodes and cells it is over: judged of planned and, where some have
+        no result, the transfer if all of these had failed, or passed. With six episodes or fewer
+        there are no decimals.
 
     Raises
     ------
@@ -119,6 +120,12 @@ def text_rose(summary: xr.Dataset) -> str:
         f"lift (ceiling − control): {_interval(lift.lift, lift.lift_ci, 2)}; "
         "retained and shift are against it and against control, in nats a token"
     )
+    dead = summary.sel(kind="all")
+    dead = (dead.cells_planned > 0) & (dead.cells_judged == 0)
+    silent = [f"{arm} at {level}" for level in summary.level.values for arm in summary.arm.values
+              if bool(dead.sel(level=level, arm=arm))]  # fmt: skip
+    if silent:
+        lines.append(f"no result at all: {', '.join(silent)}; what is compared with it is missing")
     if out:
         named = [str(c) for c, why in zip(summary.concept.values, summary.left_out.values,
                                           strict=True) if why]  # fmt: skip
@@ -128,7 +135,10 @@ def text_rose(summary: xr.Dataset) -> str:
 
 def _cells(at: xr.Dataset) -> str:
     planned, judged = int(at.cells_planned), int(at.cells_judged)
-    return f"{judged}/{planned}" + (f", {int(at.cells_failed)} failed" if judged < planned else "")
+    if judged == planned:
+        return f"{judged}/{planned}"
+    low, high = (f"{float(bound):.2f}" for bound in at.transfer_bounds.values)
+    return f"{judged}/{planned}, {int(at.cells_failed)} failed: {low} to {high}"
 
 
 def _number(value: float, digits: int, *, sign: bool = False) -> str:

@@ -22,11 +22,76 @@ ODD = 'line\u2028sep \u0085 nul\x00 lone\ud800 quote" back\\slash 😀'
 
 def test_records_come_back_as_they_were(tmp_path):
     path = tmp_path / "run.sqlite"
+    values = {
+        "surface": ODD, "empty": "", "json": "[1, 2]", "nul": "a\0b\0", "accent": "é", "hits": 2,
+        "big": 2**70,
+        "score": -0.1 - 0.2, "whole": 2.0, "flag": True, "list": [1, 0, 1], "nested": {"a": [None]},
+        'qu"ote': "x",
+    }  # fmt: skip
     with Ledger(path, plan()) as ledger:
-        ledger.write(Record("a", "ok", {"surface": ODD, "hits": 2, "none": None}))
+        ledger.write(Record("a", "ok", {**values, "none": None}))
     with Ledger(path, plan()) as ledger:
         (record,) = ledger.records()
-    assert record.values == {"surface": ODD, "hits": 2, "none": None}
+        (block,) = ledger.blocks("score", "absent")
+    assert record.values == values, "None is no value"
+    assert [type(value) for value in record.values.values()] == [*map(type, values.values())]
+    assert (block.keys, block.statuses, block.columns) == (
+        ("a",), ("ok",), {"score": (-0.1 - 0.2,)},
+    )  # fmt: skip
+
+
+def test_values_that_json_does_not_have_are_refused_by_name(tmp_path):
+    with Ledger(tmp_path / "run.sqlite", plan()) as ledger:
+        with pytest.raises(ValueError, match="score is nan"):
+            ledger.write(Record("a", "ok", {"score": float("nan")}))
+        with pytest.raises(ValueError, match="cannot be named status"):
+            ledger.write(Record("a", "ok", {"status": "ok"}))
+        assert list(ledger.records()) == []
+
+
+def test_many_records_are_committed_together_or_not_at_all(tmp_path):
+    path = tmp_path / "run.sqlite"
+    with Ledger(path, plan()) as ledger:
+        good = [Record(key, "ok", {"hits": i}) for i, key in enumerate("abc")]
+        ledger.write(*good[:1])
+        with pytest.raises(ValueError, match="score is inf"):
+            ledger.write(*good[1:], Record("d", "ok", {"score": float("inf")}))
+        assert ledger.done() == {"a"}
+        with pytest.raises(LedgerError):
+            ledger.write(*good[1:], Record(("no text",), "ok", {"hits": 3}))
+        assert ledger.done() == {"a"}
+        ledger.write(*good)
+    with Ledger(path, plan()) as ledger:
+        assert {r.key: r.values for r in ledger.records()} == {
+            "a": {"hits": 0}, "b": {"hits": 1}, "c": {"hits": 2},
+        }  # fmt: skip
+
+
+def test_a_success_leaves_nothing_of_the_failure_before_it(tmp_path):
+    with Ledger(tmp_path / "run.sqlite", plan()) as ledger:
+        ledger.write(Record("a", "call_failed", {"reason": "no answer"}))
+        ledger.write(Record("b", "cut_off", {"reason": "too long"}))
+        assert [(r.key, r.values) for r in ledger.failed()] == [
+            ("a", {"reason": "no answer"}), ("b", {"reason": "too long"}),
+        ]  # fmt: skip
+        ledger.write(Record("a", "ok", {"hits": 1}))
+        assert {r.key: r.values for r in ledger.records()} == {
+            "a": {"hits": 1}, "b": {"reason": "too long"},
+        }  # fmt: skip
+        assert [r.key for r in ledger.failed()] == ["b"]
+
+
+def test_an_older_ledger_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "old.sqlite"
+    Ledger(path, plan()).close()
+    db = sqlite3.connect(path)
+    db.execute("UPDATE meta SET value = 'corecurves-ledger-1' WHERE name = 'format'")
+    db.commit()
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match=r"ledger format 1, and this one reads 2\); delete it"):
+        Ledger(path, plan())
+    assert path.read_bytes() == before
 
 
 def test_a_failure_is_kept_but_not_done_and_never_replaces_a_success(tmp_path):

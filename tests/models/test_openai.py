@@ -78,6 +78,7 @@ def test_stopped_by_length_is_cut_off_with_or_without_content(endpoint, once, co
         refusal(404),
         refusal(422),
         refusal(429, "pay first", "insufficient_quota"),
+        refusal(429, "You exceeded your current quota, please check your plan."),
     ],
 )
 def test_what_no_retry_can_mend(endpoint, answer):
@@ -94,10 +95,6 @@ def test_what_no_retry_can_mend(endpoint, answer):
         refusal(400, "too long", None, "exceed_context_size_error"),
         reply("x", "content_filter"),
         reply("x", "tool_calls"),
-        (200, JSON, b"{not json"),
-        (200, {"Content-Type": "text/html"}, b"<html>hello"),
-        (200, JSON, {"choices": []}),
-        (200, JSON, {"id": "x"}),
     ],
 )
 def test_what_is_wrong_with_one_prompt_or_reply_alone(endpoint, once, answer):
@@ -118,6 +115,14 @@ def test_what_is_wrong_with_one_prompt_or_reply_alone(endpoint, once, answer):
         (refusal(408), None),
         ((502, {}, b"<html>bad gateway"), None),
         ((200, {}, None), None),
+        (refusal(429, "You exceeded your current quota.", retry_after="7"), 7),
+        ((200, JSON, b"{not json"), None),
+        ((200, JSON, b""), None),
+        ((200, JSON, b"\xff\xfe"), None),
+        ((200, {"Content-Type": "text/html"}, b"<html>hello"), None),
+        ((200, JSON, {"choices": []}), None),
+        ((200, JSON, {"choices": [{"index": 0}]}), None),
+        ((200, JSON, {"id": "x"}), None),
     ],
 )
 def test_what_may_succeed_later(endpoint, once, answer, wait):
