@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from corecurves.errors import ExitCode
+from corecurves.errors import ExitCode, Fault, FileFaults
 
 __all__ = ["check"]
 
@@ -14,28 +14,51 @@ __all__ = ["check"]
 @click.command()
 @click.argument("paths", nargs=-1, type=str, metavar="[PATH]...")
 def check(paths: tuple[str, ...]) -> int:
-    """Say what is wrong in curricula, before anything is run.
+    """Say what is wrong in curricula, benches and stores, before anything is run.
 
-    PATH is a file, a folder or the name of a bundled split; without one, all bundled curricula are
-    checked together. Each fault is one line: file:line: what is wrong, what to write. A curriculum
-    that keeps the contract is also put to the review of the embedded system, which must accept
-    every correction at its k.
+    PATH is a file, a folder, the name of a bundled split, rose_bench or demo_store; without one,
+    all bundled curricula are checked together. Each fault is one line: file:line: what is wrong,
+    what to write. A curriculum that keeps the contract is also put to the review of the embedded
+    system, which must accept every correction at its k. A bench needs traps and two wordings of
+    everything, as the bundled one has.
 
     \b
     corecurves check
     corecurves check curricula/mine.yaml
+    corecurves check my_bench/
     """  # noqa: D301
     from corecurves.files.curricula import check_curricula, splits
+    from corecurves.files.store import is_store
     from corecurves.protocol.reviewed import check_reviewed
 
-    sources = [Path(path) if Path(path).exists() else path for path in paths] or splits()
-    found, faults = check_curricula(sources)
-    faults = (*faults, *check_reviewed(found))
+    stores = [path for path in paths if is_store(path)]
+    faults = [fault for path in stores for fault in _store_faults(path)]
+    if len(stores) < len(paths) or not paths:
+        others = [path for path in paths if path not in stores]
+        sources = [Path(path) if Path(path).exists() else path for path in others] or splits()
+        found, wrong = check_curricula(sources)
+        faults += [*wrong, *check_reviewed(found)]
+        kept = sum(curriculum.contract for curriculum in found)
+        click.echo(f"curricula read: {len(found)}, of them under the contract: {kept}", err=True)
     for fault in sorted(faults):
         click.echo(str(fault))
-    kept = sum(curriculum.contract for curriculum in found)
+    click.echo(f"faults: {len(faults)}", err=True)
+    return ExitCode.FINDINGS if faults else ExitCode.FINE
+
+
+def _store_faults(path: str) -> tuple[Fault, ...]:
+    from corecurves.files.store import open_store
+
+    try:
+        store = open_store(path, strict=True)
+    except FileFaults as error:
+        return error.faults
+    episodes = sum(map(len, store.episodes.values()))
     click.echo(
-        f"curricula read: {len(found)}, of them under the contract: {kept}; faults: {len(faults)}",
+        f"{store.name}: lessons read: {len(store.lessons)}, episodes: {episodes}, "
+        f"cases: {len(store.cases)}",
         err=True,
     )
-    return ExitCode.FINDINGS if faults else ExitCode.FINE
+    for note in store.skipped:
+        click.echo(f"{store.name}: left out: {note}", err=True)
+    return ()

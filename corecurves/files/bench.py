@@ -14,7 +14,7 @@ from corecurves.files.bench_reader import Bench
 from corecurves.files.yaml_text import Reader, read_text
 from corecurves.specs.lesson import Store
 
-__all__ = ["bench_files", "check_bench", "load_bench"]
+__all__ = ["bench_files", "check_bench", "load_bench", "looks_like_bench"]
 
 _YAML = (".yaml", ".yml")
 _BENCH = re.compile(r"^[\"']?(?:lessons|cases)[\"']?\s*:", re.MULTILINE)
@@ -45,7 +45,26 @@ def bench_files(path: str | Path) -> list[Path]:
     files = sorted(
         file for file in path.glob("*") if file.suffix.lower() in _YAML and file.is_file()
     )
-    return files if any(_has_cases(file) for file in files) else []
+    return files if any(looks_like_bench(file) for file in files) else []
+
+
+def looks_like_bench(file: Path) -> bool:
+    """Whether a file has lessons or cases in it; it may be wrong inside.
+
+    Parameters
+    ----------
+    file : Path
+        A YAML file.
+
+    Returns
+    -------
+    bool
+        Whether ``lessons:`` or ``cases:`` begins a line of it.
+    """
+    try:
+        return bool(_BENCH.search(file.read_bytes().decode("utf-8-sig", "replace")))
+    except OSError:
+        return False
 
 
 def load_bench(path: str | Path, *, shown: str = "", strict: bool = False) -> Store:
@@ -143,10 +162,3 @@ def check_bench(
         path=str((path.parent if path.is_file() else path).absolute()),
     )
     return store, tuple(sorted(set(faults)))
-
-
-def _has_cases(file: Path) -> bool:
-    try:
-        return bool(_BENCH.search(file.read_bytes().decode("utf-8-sig", "replace")))
-    except OSError:
-        return False

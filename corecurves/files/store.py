@@ -12,14 +12,14 @@ from pathlib import Path
 
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
-from corecurves.files.bench import bench_files, load_bench
+from corecurves.files.bench import bench_files, load_bench, looks_like_bench
 from corecurves.files.front_matter import read_node
 from corecurves.files.graph import Graph, Node, lessons_of, link
 from corecurves.files.recorded import Recorded, read_episode
 from corecurves.files.yaml_text import read_text
 from corecurves.specs.lesson import Episode, Lesson, Store
 
-__all__ = ["Layout", "find_store", "open_store", "read_layout", "refuse_inside"]
+__all__ = ["Layout", "find_store", "is_store", "open_store", "read_layout", "refuse_inside"]
 
 _BUNDLED = ("rose_bench", "demo_store")
 _HIDDEN = (".rose", ".rmc")
@@ -94,6 +94,32 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     if folder != path:
         shown = str(folder)
     return _open(folder, shown, strict=strict)
+
+
+def is_store(source: str | Path) -> bool:
+    """Whether a name, file or folder is a store or a bench, by its looks.
+
+    Parameters
+    ----------
+    source : str or Path
+        Name of a bundled store, or a path.
+
+    Returns
+    -------
+    bool
+        True where `open_store` would read it; it may be wrong inside.
+
+    Examples
+    --------
+    >>> is_store("demo_store"), is_store("public")
+    (True, False)
+    """
+    path = Path(source)
+    if not path.exists():
+        return str(source) in _BUNDLED
+    if path.is_dir() and _store_here(path) is not None:
+        return True
+    return any(looks_like_bench(file) for file in bench_files(path))
 
 
 def find_store(start: str | Path = ".") -> Path:

@@ -85,6 +85,19 @@ def test_check_prints_every_fault_and_exits_1(capsys, tmp_path):
     assert "faults: 3" in err
 
 
+def test_check_reads_benches_and_stores_too(capsys, tmp_path):
+    code, out, err = run(capsys, "check", "rose_bench", "demo_store")
+    assert (code, out) == (0, "")
+    assert "rose_bench: lessons read:" in err
+    assert "demo_store: lessons read:" in err
+    assert "faults: 0" in err
+    (tmp_path / "bench.yaml").write_text("family: build\nlessons:\n  - id: a\n")
+    code, out, err = run(capsys, "check", tmp_path)
+    assert code == 1
+    assert out.startswith(f"{tmp_path}/bench.yaml:3: ")
+    assert "concept" not in out
+
+
 def test_a_fault_in_a_file_stops_the_lane_with_all_of_them(capsys, tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text("concept: courage\n")
