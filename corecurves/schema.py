@@ -10,7 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-__all__ = ["LANE", "ROSE", "SCHEMA_VERSION", "SERVED", "STATUSES", "Schema", "Variable"]
+__all__ = [
+    "LANE",
+    "RECALL",
+    "ROSE",
+    "SCHEMA_VERSION",
+    "SERVED",
+    "STATUSES",
+    "SWEPT",
+    "Schema",
+    "Variable",
+]
 
 SCHEMA_VERSION = "1"
 
@@ -183,3 +193,49 @@ SERVED = Schema(
         Variable("kind", ("case",), "text", "kind of case", role="coordinate"),
     ),
 )  # fmt: skip
+
+_PAIR = ("episode", "lesson")
+_PICK = (*_PAIR, "sample")
+
+RECALL = Schema(
+    "recall",
+    _PICK,
+    (
+        Variable("kept", _PICK, "float", "whether the lesson would be served"),
+        Variable("decision", _PICK, "text", "what became of the candidate"),
+        Variable("score", _PICK, "float", "score of the selector"),
+        Variable("silent", _PICK, "float", "whether the selector said nothing of it"),
+        Variable("status", _PICK, "text", "how the cell ended"),
+        Variable("reason", _PICK, "text", "what the selector says of its score", recorded=True),
+        Variable("answer", _PICK, "text", "answer of the model", recorded=True, long=True),
+        Variable("served", _PAIR, "float", "whether the lesson was served at the time"),
+        Variable("used", _PAIR, "float", "whether it bore on the work; NaN for no candidate"),
+        Variable("tokens_in", _PICK, "float", "prompt tokens of all calls", "tokens", role="cost"),
+        Variable("tokens_out", _PICK, "float", "tokens generated or scored", "tokens",
+                 role="cost"),
+        Variable("tokens_cached", _PICK, "float", "prompt tokens not read again", "tokens",
+                 role="cost"),
+        Variable("seconds", _PICK, "float", "time that the cell took", "s", role="cost"),
+        Variable("task", ("episode",), "text", "prompt", recorded=True),
+        Variable("lesson_text", ("lesson",), "text", "text of the lesson", recorded=True,
+                 long=True),
+        Variable("outcome", ("episode",), "text", "outcome of the episode", role="coordinate"),
+        Variable("created", ("episode",), "text", "when it was recorded", role="coordinate"),
+        Variable("gone", ("episode",), "text", "lessons served that no longer exist",
+                 role="coordinate"),
+        Variable("lost", ("episode",), "text", "lessons used that no candidate stands for",
+                 role="coordinate"),
+        Variable("served_tokens", ("episode",), "float",
+                 "tokens served at the time, of lessons that exist", "o200k tokens",
+                 role="coordinate"),
+        Variable("lesson_tokens", ("lesson",), "float", "tokens of the lesson", "o200k tokens",
+                 role="coordinate"),
+        Variable("family", ("lesson",), "text", "family of the lesson", role="coordinate"),
+        Variable("depth", ("lesson",), "float", "depth of its level", role="coordinate"),
+        Variable("lesson_status", ("lesson",), "text", "status in the store", role="coordinate"),
+    ),
+)  # fmt: skip
+
+SWEPT = Variable("kept_at", (*_PICK, "threshold"), "float",
+                 "whether the lesson would be served at a threshold")  # fmt: skip
+"""What a sweep adds to `RECALL`."""

@@ -14,6 +14,7 @@ NAMES = [name.removesuffix(".ipynb") for name in bundled_names("notebooks") if "
 SMALL = {
     "sample_efficiency": {"split": "dev", "ledger": "none"},
     "what_if": {"split": "dev", "concept": "wisdom"},
+    "systems_compared": {"split": "dev", "systems": ("grounded", "parrot"), "cache": False},
     "rose_transfer": {"model": "simulated", "demo_only": True, "samples": 1, "ledger": "none"},
 }
 

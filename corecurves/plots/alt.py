@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["describe_lane", "describe_rose", "describe_survival"]
+__all__ = ["describe_lane", "describe_rose", "describe_survival", "describe_systems"]
 
 
 def describe_lane(summary: xr.Dataset) -> str:
@@ -112,3 +112,36 @@ def describe_rose(summary: xr.Dataset) -> str:
                 name = "no lesson" if level == "none" else f"{level} {arm}"
                 parts.append(f"{name} {float(at.transfer):.2f} at {float(at.tokens):.0f} tokens")
     return f"Transfer against tokens served: {'; '.join(parts)}."
+
+
+def describe_systems(summary: xr.Dataset) -> str:
+    """Alternative text for the curves of several systems.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `compare_systems`.
+
+    Returns
+    -------
+    str
+        Where the curve of each system and arm begins and ends.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> names = ("grounded", "blank")
+    >>> runs = {s: cc.run_lane("dev", s, ledger=False, progress=False) for s in names}
+    >>> cc.describe_systems(cc.compare_systems(runs)).split("; ")[1]
+    'grounded control from 0.00 to 0.00'
+    """
+    parts = []
+    for system in summary.system.values:
+        for arm in summary.arm.values:
+            share = summary.share.sel(system=system, arm=arm).values
+            if not np.isnan(share).all():
+                parts.append(f"{system} {arm} from {share[0]:.2f} to {share[-1]:.2f}")
+    return (
+        f"Share of the first {summary.attrs['last']} tokens in the answer against corrections "
+        f"given, {int(summary.used.sum())} concepts: {'; '.join(parts)}."
+    )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["provenance"]
 
-_WHO = ("system", "store", "model", "grader", "simulated")
+_WHO = ("system", "store", "selector", "candidates", "model", "grader", "simulated")
 _SETTINGS = (
     "arms", "levels", "samples", "replays", "mode", "holdout", "leaks", "temperature", "seed",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from corecurves.canonical import digest
-from corecurves.errors import CellFailure, UsageError
+from corecurves.errors import UsageError
 from corecurves.models.base import Message
 from corecurves.models.resolve import as_model
 from corecurves.specs import Identity
@@ -17,8 +17,8 @@ from corecurves.systems.told import asks
 __all__ = ["InContextSession", "InContextSettings", "InContextSystem"]
 
 INSTRUCTION = (
-    "You are being corrected. Believe what you are told here. "
-    "When you are asked, say what you were told, in a few lines at most, and stop."
+    "You are being corrected. What you are told here is true. "
+    "Answer the question in one or two short sentences, with the words of the user."
 )
 ACKNOWLEDGEMENT = "Understood."
 
@@ -29,9 +29,10 @@ class InContextSettings:
 
     Parameters
     ----------
-    acknowledge : {"fixed", "generated"}
-        What stands in the conversation as the reply to the opening and to each correction:
-        ``fixed`` is the same word each time and costs no call, so a snapshot costs one;
+    acknowledge : {"none", "fixed", "generated"}
+        What stands in the conversation as the reply to the opening and to each correction.
+        ``none`` replies nothing: what was told stands before the next question, in the same
+        message. ``fixed`` is the same word each time. Both cost no call, so a snapshot costs one.
         ``generated`` is the model's own reply, one call a turn.
     temperature : float
         0 takes the likeliest token each time, and all samples are the same.
@@ -39,13 +40,15 @@ class InContextSettings:
         Longest reply, in the model's own tokens. A reply stopped there is ``cut_off``.
     """
 
-    acknowledge: str = "fixed"
+    acknowledge: str = "none"
     temperature: float = 0.0
     max_tokens: int = 256
 
     def __post_init__(self) -> None:
-        if self.acknowledge not in ("fixed", "generated"):
-            raise UsageError(f"`acknowledge` must be fixed or generated, not {self.acknowledge!r}")
+        if self.acknowledge not in ("none", "fixed", "generated"):
+            raise UsageError(
+                f"`acknowledge` must be none, fixed or generated, not {self.acknowledge!r}"
+            )
         if type(self.max_tokens) is not int or self.max_tokens < 1:
             raise UsageError(
                 f"`max_tokens` must be a whole number of at least 1, not {self.max_tokens!r}"
@@ -76,23 +79,25 @@ class InContextSystem:
 
     Notes
     -----
-    With ``acknowledge="fixed"`` a turn is acknowledged where it is the first one, or where it does
-    not ask: it neither ends with a question mark nor begins with a word such as ``tell`` or
-    ``what``. A probe in other words, such as an imperative in another language, needs
+    Unless each turn has a generated reply, a turn is no question where it is the first one, or
+    where it neither ends with a question mark nor begins with a word such as ``tell`` or ``what``.
+    A probe in other words, such as an imperative in another language, needs
     ``acknowledge="generated"``.
+
+    A small model copies a fixed acknowledgement: SmolLM2-135M answered half of all probes with it.
 
     Examples
     --------
     >>> import asyncio
-    >>> system = InContextSystem(lambda messages: f"You told me: {messages[-3]['content']}")
+    >>> system = InContextSystem(lambda messages: f"You said: {messages[-1]['content']}")
     >>> session = system.start(seed=0)
     >>> async def lesson():
     ...     for text in ("Tell me about wisdom.", "No, wisdom is judgment.", "What is wisdom?"):
-    ...         print((await session.turn(text)).surface)
+    ...         print(repr((await session.turn(text)).surface))
     >>> asyncio.run(lesson())
-    Understood.
-    Understood.
-    You told me: No, wisdom is judgment.
+    ''
+    ''
+    'You said: Tell me about wisdom. No, wisdom is judgment. What is wisdom?'
     """
 
     def __init__(self, model: object, settings: InContextSettings | None = None) -> None:
@@ -140,6 +145,7 @@ class InContextSession:
         self._identity = system.identity.content()
         self._seed = seed
         self._messages: tuple[Message, ...] = ({"role": "system", "content": INSTRUCTION},)
+        self._told: tuple[str, ...] = ()  # what no message says yet
 
     async def turn(self, text: str) -> Turn:
         """One turn: what asks is answered by the model, anything else acknowledged.
@@ -159,16 +165,25 @@ class InContextSession:
         CellFailure
             If the model has no reply; ``cut_off`` where the reply was stopped by its length.
         """
-        told: tuple[Message, ...] = (*self._messages, {"role": "user", "content": text})
-        fixed = self._settings.acknowledge == "fixed"
-        if fixed and (len(self._messages) == 1 or not asks(text)):
-            reply = ACKNOWLEDGEMENT
+        acknowledge = self._settings.acknowledge
+        said = (*self._told, text)
+        if acknowledge == "none" and self._is_told(text):
+            self._told = said
+            reply = ""
         else:
-            reply = await self._generate(told)
-        # Only a turn that went well is part of the conversation.
-        self._messages = (*told, {"role": "assistant", "content": reply})
-        trace = digest([self._identity, self._seed, self._messages])
+            asked: Message = {"role": "user", "content": " ".join(said)}
+            messages = (*self._messages, asked)
+            fixed = acknowledge == "fixed" and self._is_told(text)
+            reply = ACKNOWLEDGEMENT if fixed else await self._generate(messages)
+            # Only a turn that went well is part of the conversation.
+            self._messages = (*messages, {"role": "assistant", "content": reply})
+            self._told = ()
+        trace = digest([self._identity, self._seed, self._messages, self._told])
         return Turn(reply, trace_hash=trace)
+
+    def _is_told(self, text: str) -> bool:
+        opening = len(self._messages) == 1 and not self._told
+        return opening or not asks(text)
 
     async def _generate(self, messages: tuple[Message, ...]) -> str:
         completion = await self._model.generate(
@@ -177,10 +192,6 @@ class InContextSession:
             temperature=self._settings.temperature,
             max_tokens=self._settings.max_tokens,
         )
-        if completion.finish == "length":
-            raise CellFailure(
-                "cut_off", f"the reply was stopped at {self._settings.max_tokens} tokens"
-            )
         return completion.text
 
     def fork(self) -> InContextSession:

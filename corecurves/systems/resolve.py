@@ -150,6 +150,8 @@ def as_system(system: object) -> Adapter:
     adapter = Adapter(system)
     try:
         adapter.identity.content()
+    except UsageError:
+        raise
     except (TypeError, ValueError) as error:
         raise UsageError(f"the identity of the system cannot be kept: {error}") from error
     return adapter

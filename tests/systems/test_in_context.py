@@ -1,5 +1,6 @@
 import asyncio
 import pickle
+import re
 
 import pytest
 
@@ -30,8 +31,9 @@ class Recorder:
     async def generate(self, messages, *, seed, temperature=0.0, max_tokens=512):
         self.calls.append((list(messages), seed, temperature, max_tokens))
         await asyncio.sleep(0)
-        said = [m["content"] for m in messages if m["role"] == "user"]
-        return Completion(" ".join(said[:-1]), self.finish)
+        *said, last = [m["content"] for m in messages if m["role"] == "user"]
+        told = re.sub(r"What is \w+\?$", "", last) if last.endswith("?") else ""
+        return Completion(" ".join([*said, told]).strip(), self.finish)
 
 
 def say(session, *texts):
@@ -47,23 +49,34 @@ def test_it_satisfies_the_protocols():
     assert isinstance(system.start(), Session)
 
 
-def test_the_probe_alone_is_generated_and_sees_the_whole_conversation():
+def test_what_was_told_stands_before_the_question_in_one_message():
     model = Recorder()
     turns = say(InContextSystem(model).start(seed=7), OPENING, *TAUGHT, PROBE)
-    assert [turn.surface for turn in turns[:3]] == ["Understood."] * 3
-    assert turns[3].surface == " ".join([OPENING, *TAUGHT])
+    assert [turn.surface for turn in turns[:3]] == ["", "", ""]
     ((messages, seed, temperature, max_tokens),) = model.calls
     assert (seed, temperature, max_tokens) == (7, 0.0, 256)
-    assert [m["role"] for m in messages] == ["system"] + ["user", "assistant"] * 3 + ["user"]
-    assert messages[-1]["content"] == PROBE
-    assert all(m["content"] == "Understood." for m in messages if m["role"] == "assistant")
+    assert [m["role"] for m in messages] == ["system", "user"]
+    assert messages[1]["content"] == " ".join([OPENING, *TAUGHT, PROBE])
 
 
 def test_a_question_in_between_is_answered_and_stays_in_the_conversation():
     model = Recorder()
     say(InContextSystem(model).start(), OPENING, TAUGHT[0], PROBE, TAUGHT[1], PROBE)
     assert len(model.calls) == 2
-    assert model.calls[1][0][6]["content"] == f"{OPENING} {TAUGHT[0]}"
+    last = model.calls[1][0]
+    assert [m["role"] for m in last] == ["system", "user", "assistant", "user"]
+    assert last[-1]["content"] == f"{TAUGHT[1]} {PROBE}"
+
+
+def test_a_fixed_acknowledgement_costs_no_call():
+    model = Recorder()
+    system = InContextSystem(model, InContextSettings(acknowledge="fixed"))
+    turns = say(system.start(), OPENING, *TAUGHT, PROBE)
+    assert [turn.surface for turn in turns[:3]] == ["Understood."] * 3
+    assert turns[3].surface == " ".join([OPENING, *TAUGHT])
+    ((messages, *_),) = model.calls
+    assert [m["role"] for m in messages] == ["system"] + ["user", "assistant"] * 3 + ["user"]
+    assert messages[-1]["content"] == PROBE
 
 
 def test_generated_acknowledgements_are_the_models_own():
@@ -85,11 +98,12 @@ def test_a_reply_stopped_by_length_is_cut_off_and_no_part_of_the_conversation():
     model = Recorder(finish="length")
     session = InContextSystem(model).start()
     say(session, OPENING, *TAUGHT)
-    with pytest.raises(CellFailure, match="stopped at 256 tokens") as caught:
+    with pytest.raises(CellFailure, match="cut off at 256 tokens") as caught:
         say(session, PROBE)
     assert caught.value.status == "cut_off"
     model.finish = "stop"
-    assert say(session, PROBE)[0].surface == " ".join([OPENING, *TAUGHT])
+    say(session, PROBE)
+    assert model.calls[-1] == model.calls[0]
 
 
 def test_cut_off_cells_have_no_hits():
@@ -129,7 +143,7 @@ def test_turns_of_two_sessions_at_once_do_not_mix():
 def test_the_identity_holds_the_model_and_every_fixed_text():
     settings = InContextSystem(Recorder()).identity.settings
     assert settings["model"] == Recorder().identity.content()
-    assert settings["acknowledge"] == "fixed"
+    assert settings["acknowledge"] == "none"
     assert settings["acknowledgement"] == "Understood."
     assert settings["instruction"].startswith("You are being corrected.")
 
@@ -178,7 +192,7 @@ def test_a_model_may_have_marks_of_its_own(monkeypatch):
         ("in-context:simulated?max_tokens=0", "`max_tokens`"),
         ("in-context:simulated?temperature=-1", "`temperature`"),
         ("in-context:simulated?temperature=nan", "`temperature`"),
-        ("in-context:simulated?acknowledge=no", "`acknowledge` must be fixed or generated"),
+        ("in-context:simulated?acknowledge=no", "`acknowledge` must be none, fixed or generated"),
         ("in-context:simulated?slop=1", "'slop'"),
     ],
 )

@@ -1,0 +1,240 @@
+"""Which candidates each probe has, and the plan of scoring them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from corecurves.canonical import JSON, digest, stable_seed
+from corecurves.engine.plan import Plan
+from corecurves.errors import UsageError
+from corecurves.recall.material import Material
+from corecurves.recall.probes import Probe, probes_of
+from corecurves.recall.work import Ask, RecallWork
+from corecurves.schema import SCHEMA_VERSION
+from corecurves.selectors import Candidate, as_selector
+
+__all__ = ["Design", "Limits", "make_design"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What decides which of the scored candidates are served; no part of the scoring.
+
+    Parameters
+    ----------
+    threshold : float
+        A score must exceed it.
+    budget : int or None
+        Most tokens that are served together.
+    sweep : tuple of float or bool
+        Further thresholds; True for all at which something changes.
+    """
+
+    threshold: float
+    budget: int | None
+    sweep: tuple[float, ...] | bool = False
+
+
+@dataclass(frozen=True)
+class Design:
+    """A prepared run.
+
+    Parameters
+    ----------
+    material : Material
+        Lessons and episodes.
+    selector : Selector
+        Who selects, over the store's texts.
+    probes : tuple of Probe
+        What is asked.
+    candidates : str
+        ``served`` or ``whole-store``.
+    pool : int or None
+        Candidates of the whole store that the selector is shown, by BM25; None for all.
+    samples, seed : int
+        Repeats, and the seed of the run.
+    limits : Limits
+        Threshold and budget.
+    """
+
+    material: Material
+    selector: Any
+    probes: tuple[Probe, ...]
+    candidates: str
+    pool: int | None
+    samples: int
+    seed: int
+    limits: Limits
+
+    @cached_property
+    def lessons(self) -> list[str]:
+        """Labels on ``lesson``: whatever is a candidate or was served."""
+        named = {name for p in self.probes for name in (*p.candidates, *p.served, *p.used)}
+        return sorted(named)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Plan of the scoring: threshold and budget are no part of it."""
+        return self._prepared[0]
+
+    @cached_property
+    def work(self) -> RecallWork:
+        """What is done with its cells."""
+        return self._prepared[1]
+
+    @cached_property
+    def _prepared(self) -> tuple[Plan, RecallWork]:
+        who = self.selector.identity.content()
+        place = {name: i for i, name in enumerate(self.lessons)}
+        keys: list[str] = []
+        asks: dict[str, Ask] = {}
+        index, groups = [], []
+        texts = self.material.texts
+        for e, probe in enumerate(self.probes):
+            shown = tuple(Candidate(name, texts[name]) for name in probe.candidates)
+            content: JSON = [[c.id, c.text] for c in shown]
+            for sample in range(self.samples):
+                seed = stable_seed("recall", self.seed, probe.id, sample)
+                asked = digest(["recall", who, probe.task, content, sample, seed])
+                for candidate in shown:
+                    key = digest([asked, probe.id, candidate.id])
+                    keys.append(key)
+                    asks[key] = Ask(probe.task, shown, candidate.id, sample, seed)
+                    index.append((e, place[candidate.id], sample))
+                    groups.append(e * self.samples + sample)
+        plan = Plan(
+            question="recall",
+            coords={
+                "episode": [probe.id for probe in self.probes],
+                "lesson": self.lessons,
+                "sample": list(range(self.samples)),
+            },
+            index=np.asarray(index, dtype=np.int32).reshape(len(index), 3),
+            keys=tuple(keys),
+            groups=np.asarray(groups, dtype=np.int64),
+            config=self._config(who),
+            volatile=bool(getattr(self.selector, "volatile", False)),
+            cost={
+                "cells": len(keys),
+                "probes": len(self.probes) * self.samples,
+                "shown_tokens": self.samples
+                * sum(self.material.pieces[c].tokens for p in self.probes for c in p.candidates),
+            },
+        )
+        return plan, RecallWork(self.selector, asks)
+
+    def _config(self, who: JSON) -> dict[str, JSON]:
+        texts = self.material.texts
+        return {
+            "question": "recall",
+            "schema": SCHEMA_VERSION,
+            "selector": who,
+            "candidates": self.candidates,
+            "pool": self.pool,
+            "samples": self.samples,
+            "seed": self.seed,
+            "probes": [
+                {"id": p.id, "task": p.task, "candidates": list(p.candidates),
+                 "used": list(p.used)}
+                for p in self.probes
+            ],
+            "lessons": {name: texts[name] for name in self.lessons},
+        }  # fmt: skip
+
+
+def make_design(
+    material: Material,
+    selector: object,
+    *,
+    whole_store: bool,
+    pool: int | None,
+    threshold: float | None,
+    max_pack_tokens: int | None,
+    sweep: bool | Sequence[float],
+    samples: int,
+    seed: int,
+    probes: Mapping[str, str] | None = None,
+) -> Design:
+    """Design of a run, checked.
+
+    Parameters
+    ----------
+    material : Material
+        Lessons and episodes.
+    selector : str, Selector or callable
+        Who selects.
+    whole_store : bool
+        Whether the candidates are those of the whole store.
+    pool : int or None
+        How many of these the selector is shown.
+    threshold : float or None
+        None for the selector's own.
+    max_pack_tokens : int or None
+        Budget.
+    sweep : bool or sequence of float
+        Further thresholds.
+    samples, seed : int
+        Repeats, and the seed of the run.
+    probes : mapping of str to str, optional
+        Prompts by label, in place of the episodes; nothing is known of what bears on them.
+
+    Returns
+    -------
+    Design
+        The design.
+
+    Raises
+    ------
+    UsageError
+        If an argument is wrong, or nothing is left to replay.
+    """
+    for name, value in (("samples", samples), ("pool", pool), ("max_pack_tokens", max_pack_tokens)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise UsageError(f"`{name}` is {value!r}; give a whole number from 1")
+    if pool is not None and not whole_store:
+        raise UsageError("`pool` chooses from the whole store; give whole_store=True with it")
+    if material.store.cases and not whole_store and probes is None:
+        raise UsageError(
+            f"{material.store.name} is a bench: it records no episode that was served lessons; "
+            "give whole_store=True for its cases, or a ROSE store"
+        )
+    chosen = as_selector(selector)
+    most = getattr(chosen, "most_samples", None)
+    if most is not None and samples > most:
+        answers = "one answer" if most == 1 else f"{most} wordings"
+        raise UsageError(f"`samples` is {samples}, and {chosen.identity.name} has {answers}")
+    own = float(chosen.threshold)
+    limits = Limits(
+        own if threshold is None else _number("threshold", threshold),
+        max_pack_tokens,
+        sweep if isinstance(sweep, bool) else _rising(sweep),
+    )
+    if probes is None and not material.replays:
+        why = "; ".join(f"{len(v)}: {k}" for k, v in material.skipped.items()) or "there is none"
+        raise UsageError(f"no episode of {material.store.name} can be replayed ({why})")
+    if hasattr(chosen, "fitted"):
+        chosen = chosen.fitted(material.texts)
+    asked = probes_of(material, whole_store, pool, probes)
+    where = "whole-store" if whole_store else "served"
+    return Design(material, chosen, asked, where, pool, samples, seed, limits)
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise UsageError(f"`{name}` is {value!r}; give a finite number")
+    return float(value)
+
+
+def _rising(sweep: Sequence[float]) -> tuple[float, ...]:
+    if isinstance(sweep, str | bytes) or not isinstance(sweep, Sequence | np.ndarray):
+        raise UsageError(f"`sweep` is {sweep!r}; give True, or thresholds")
+    found = tuple(sorted({_number("sweep", x.item() if hasattr(x, "item") else x) for x in sweep}))
+    if not found:
+        raise UsageError("`sweep` is empty; give True, or thresholds")
+    return found
