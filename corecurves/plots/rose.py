@@ -97,8 +97,10 @@ def plot_rose(
             )  # fmt: skip
             if arm in ("treatment", "ceiling", "control"):
                 name = level if level != "none" else "no lesson"
+                # The full lesson is the rightmost point: its label stays within the axes.
+                side, aside = ("right", -6) if arm == "ceiling" else ("left", 6)
                 ax.annotate(
-                    f"{name}, n={int(point.transfer_n)}", (x, y), xytext=(6, 6),
+                    f"{name}, n={int(point.transfer_n)}", (x, y), xytext=(aside, 6), ha=side,
                     textcoords="offset points", fontsize="x-small", color=style.colour,
                 )  # fmt: skip
     if "ceiling" in arms and legend:
