@@ -97,10 +97,12 @@ def plot_rose(
             )  # fmt: skip
             if arm in ("treatment", "ceiling", "control"):
                 name = level if level != "none" else "no lesson"
-                # The full lesson is the rightmost point: its label stays within the axes.
-                side, aside = ("right", -6) if arm == "ceiling" else ("left", 6)
+                # Beside the curve, which rises to the right, and within the axes.
+                aside, side, height = {
+                    "ceiling": ((-6, 6), "right", "bottom"), "control": ((6, 6), "left", "bottom"),
+                }.get(arm, ((6, -4), "left", "top"))  # fmt: skip
                 ax.annotate(
-                    f"{name}, n={int(point.transfer_n)}", (x, y), xytext=(aside, 6), ha=side,
+                    f"{name}, n={int(point.transfer_n)}", (x, y), xytext=aside, ha=side, va=height,
                     textcoords="offset points", fontsize="x-small", color=style.colour,
                 )  # fmt: skip
     if "ceiling" in arms and legend:
@@ -279,4 +281,8 @@ def _what(summary: xr.Dataset) -> str:
         who = "SIMULATED model, not a real one"
     percent = round(100 * float(summary.attrs["ci_prob"]))
     n = int(summary.transfer_n.sel(kind="all").max())
-    return f"{who}; {n} lessons that have all levels drawn; bars: {percent} % intervals"
+    parts = [who, f"{n} lessons that have all levels drawn"]
+    planted = summary.in_part.sel(part="planted").sum("concept")
+    if lost := [f"{int(x)} at {x.level.item()}" for x in planted if int(x)]:
+        parts.append(f"of them made to lose what matters: {', '.join(lost)}")
+    return "; ".join([*parts, f"bars: {percent} % intervals"])

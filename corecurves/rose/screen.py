@@ -129,8 +129,11 @@ def _served(store: Store, model: object, seed: int, progress: bool) -> list[list
         kind = str(ds.kind.values[c])
         none = margin["none"]
         other = margin["first"] if kind in ("distractor", "null") else margin["all"]
-        if kind in ("distractor", "null"):
-            harmless = other > NEAR
+        if np.isnan(none) or np.isnan(other):
+            decision = "not judged"
+        elif kind in ("distractor", "null"):
+            # Harm is a loss in nats: it shows long before a case that passes comes to fail.
+            harmless = other > none - NEAR
             decision = "drop: serving the lesson does no harm" if harmless else "keep"
             if none <= NEAR:
                 decision = "drop: fails or is too near to call with no lesson"
