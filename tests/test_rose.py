@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import corecurves as cc
-from corecurves.errors import CellFailure, LedgerError, PermanentFailure, UsageError
+from corecurves.errors import CellFailure, DatasetError, LedgerError, PermanentFailure, UsageError
 from corecurves.models.base import Completion, LogProb
 from corecurves.protocol.framings import EVALUATION, SCREENING
 from corecurves.protocol.rose_arms import ROSE_ARMS, fit, served_text, within_length
@@ -354,3 +354,21 @@ def test_the_bench_is_summarised_on_its_axes():
     assert found.agreement.sel(level="L1", arm="treatment") == 1
     assert found.agreement_n.sel(level="L1", arm="treatment") == 4 * 2 * 3
     assert found.transfer.sel(kind="detail", level="L1", arm="treatment") == 1
+
+
+def test_an_arm_alone_has_a_table():
+    ds = rose(arms=("placebo",))
+    assert cc.table_rose(cc.summarize_rose(ds)).index.tolist() == [
+        ("L1", "placebo"), ("L2", "placebo"),
+    ]  # fmt: skip
+
+
+def test_a_bench_summary_is_of_one_model_and_of_a_checklist():
+    arguments = {"samples": 1, "ledger": False, "progress": False}
+    demo = cc.open_store("rose_bench").demo()
+    ds = cc.run_rose_eval(demo, "simulated", **arguments)
+    served = cc.run_served_cases("rose_bench", "simulated", **arguments)
+    with pytest.raises(DatasetError, match="checklist"):
+        cc.bench_summary(ds, served, ds)
+    with pytest.raises(DatasetError, match="of the model"):
+        cc.bench_summary(ds, served.assign_attrs(model="another"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value
-from corecurves.errors import ExitCode
+from corecurves.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,6 +119,8 @@ def evaluate(
     from corecurves.rose.run import DEFAULT_ARMS
 
     check_targets(out, plot)
+    if not 0 < margin < 0.5:
+        raise UsageError(f"`--margin` is {margin:g}; give a number above 0 and below 0.5")
     asked: dict[str, Any] = {
         "grader": grader,
         "levels": levels or None,

@@ -71,6 +71,7 @@ class Ledger:
 
     def __init__(self, path: Path | None, plan: Plan) -> None:
         self.path = path
+        self.closed = False
         self._lock = threading.Lock()
         if path is not None:
             check(path, plan)
@@ -196,6 +197,7 @@ class Ledger:
                 with suppress(sqlite3.Error):
                     self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.close()
+            self.closed = True
 
     def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with explained(self.path), self._lock:

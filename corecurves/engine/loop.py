@@ -15,6 +15,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
+from corecurves.engine.sink import StoppedError
+
 __all__ = ["awaited", "start", "wait"]
 
 T = TypeVar("T")
@@ -113,6 +115,9 @@ async def awaited(work: Coroutine[Any, Any, T]) -> T:
 async def _watched(work: Coroutine[Any, Any, T], finished: threading.Event) -> T:
     try:
         return await work
+    except StoppedError:
+        # Nobody waits for what was stopped, and an error that nobody fetches would be printed.
+        raise asyncio.CancelledError from None
     finally:
         finished.set()
 

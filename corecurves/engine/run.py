@@ -19,7 +19,7 @@ from corecurves.engine.ledger import Ledger, Record, default_path
 from corecurves.engine.plan import Cell, Plan
 from corecurves.engine.progress import Progress
 from corecurves.engine.sink import Sink, StoppedError
-from corecurves.errors import CorecurvesError, Interrupted, UsageError
+from corecurves.errors import CorecurvesError, Interrupted, LedgerError, UsageError
 
 __all__ = ["LedgerChoice", "Work", "arun", "arun_apart", "open_ledger", "run"]
 
@@ -209,7 +209,13 @@ async def arun(
     with Progress(len(plan), plan.question, show=progress, done=len(plan) - count) as bar:
 
         def write(*records: Record) -> None:
-            ledger.write(*records)
+            try:
+                ledger.write(*records)
+            except LedgerError:
+                if ledger.closed:
+                    # Who called was interrupted, and did not wait for this cell.
+                    raise StoppedError from None
+                raise
             with lock:
                 seen.update(record.key for record in records)
                 bar.step(len(records))

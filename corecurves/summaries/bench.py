@@ -57,6 +57,13 @@ def bench_summary(
     """
     if served.attrs.get("question") != "served":
         raise DatasetError("`served` must come from run_served_cases")
+    if served.attrs.get("model") != ds.attrs.get("model"):
+        raise DatasetError(
+            f"`served` is of the model {served.attrs.get('model')!r} and `ds` of "
+            f"{ds.attrs.get('model')!r}; give runs of the same"
+        )
+    if answered is not None and answered.attrs.get("grader") != "checklist":
+        raise DatasetError("`answered` must come from run_rose_eval with grader='checklist'")
     summary = summarize_rose(ds, confidence=confidence)
     names = ("transfer", "transfer_ci", "transfer_n", "retained", "retained_ci", "tokens")
     found = xr.Dataset({name: summary[name] for name in names})

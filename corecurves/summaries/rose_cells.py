@@ -149,9 +149,11 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
     graded = ~np.isnan(passed) | ~np.isnan(score)
     # Where an arm failed as a whole no lesson stands out, and the other arms are still complete.
     judged = [(i, j) for i, j in found if graded[:, :, i, j].any()]
+    # A run of other arms alone has no levels that a lesson could lack.
+    every = [(i, j) for i, j in np.ndindex(len(names), len(arms)) if planned[:, :, i, j].any()]
     having, common = (
         np.logical_and.reduce([what[:, :, i, j].any(axis=(1, 2)) for i, j in places])
-        for what, places in ((status != "", found), (graded, judged or found))
+        for what, places in ((status != "", found or every), (graded, judged or found or every))
     )
     made: Any = False
     if "compressor" in nested.variables:

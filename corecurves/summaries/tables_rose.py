@@ -35,7 +35,7 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
         Transfer with its interval, tokens, what is retained of the lift, the shift against control,
         and how many lessons, episodes and cells it is over: judged of planned and, where some have
         no result, the transfer if all of these had failed, or passed. With six episodes or fewer
-        there are no decimals.
+        there is one decimal.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
             at = one.sel(level=level, arm=arm)
             if not int(at.cells_planned):
                 continue
-            digits = 0 if int(at.transfer_episodes) <= _FEW else 2
+            digits = 1 if int(at.transfer_episodes) <= _FEW else 2
             treated = arm == "treatment"
             rows[(str(level), arm)] = {
                 "transfer": _interval(at.transfer, at.transfer_ci, digits),

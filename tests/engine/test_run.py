@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -213,3 +213,16 @@ def test_a_killed_run_keeps_every_finished_cell(tmp_path):
         assert len(ledger.done()) >= 6
         run(plan(), Echo(False), ledger, progress=False)
         assert values(ledger) == RIGHT
+
+
+def test_a_cell_that_ends_after_the_interrupt_says_nothing(tmp_path):
+    """The caller has closed the ledger; a thread's record comes too late."""
+    ledger = Ledger(tmp_path / "run.sqlite", plan())
+
+    class Late(Echo):
+        async def run(self, cells, emit):
+            ledger.close()
+            await super().run(cells, emit)
+
+    with pytest.raises(CancelledError):
+        run(plan(), Late(False), ledger, progress=False)
