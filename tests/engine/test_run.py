@@ -155,8 +155,10 @@ def test_waiting_hands_on_what_the_coroutine_raises():
 
 
 INTERRUPTED = """
-import asyncio, sys, time
+import asyncio, signal, sys, time
 from pathlib import Path
+# A shell's background job is started with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[2])
 from test_run import Echo, plan
 from corecurves.engine.ledger import Ledger, Record
