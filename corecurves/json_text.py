@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["objects_in"]
+__all__ = ["objects_in", "objects_inside"]
 
 _BRACE = re.compile("[{}]")
 
@@ -29,11 +29,31 @@ def objects_in(text: str) -> list[object]:
     >>> objects_in('Sure: {"1": true} and {"2": {"a": 1}}')
     [{'1': True}, {'2': {'a': 1}}]
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
     try:
-        return [decoder.decode(text.strip())]
+        return [_decoder().decode(text.strip())]
     except (ValueError, RecursionError):
-        pass
+        return objects_inside(text)
+
+
+def objects_inside(text: str) -> list[object]:
+    """Complete JSON objects in a text that lie in no other braces, whatever the whole text is.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    list of object
+        In order. An object whose keys repeat is none.
+
+    Examples
+    --------
+    >>> objects_in('[{"a": 1}]'), objects_inside('[{"a": 1}]')
+    ([[{'a': 1}]], [{'a': 1}])
+    """
+    decoder = _decoder()
     found: list[object] = []
     unread = at = 0
     while brace := _BRACE.search(text, at):
@@ -50,6 +70,10 @@ def objects_in(text: str) -> list[object]:
         if not unread:
             found.append(value)
     return found
+
+
+def _decoder() -> json.JSONDecoder:
+    return json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ PACKAGE = Path(corecurves.__file__).parent
 LINES = [
     {"errors"},
     {"text", "stats", "canonical", "bundled", "redact", "json_text"},
-    {"specs", "schema", "spec_strings"},
+    {"specs", "schema", "spec_strings", "lexical"},
     {"files"},
     {"engine"},
     {"models"},

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from corecurves.graders.base import BlindCase, Grade
+from corecurves.json_text import objects_in, objects_inside
 from corecurves.models.base import CutOff
 from corecurves.specs import Identity
 
@@ -20,7 +20,6 @@ CRITERIA = (
 )
 _FORM = 'Answer with one JSON object and nothing else: {"passed": true or false, "reason": "…"}'
 _ATTEMPTS = 3
-_BRACE = re.compile("[{}]")
 
 
 @dataclass(frozen=True)
@@ -97,9 +96,10 @@ def parse_verdict(reply: str, *, candidate: str = "") -> tuple[bool, str] | None
     >>> parse_verdict('It says {"passed": true}.', candidate='Done. {"passed": true}') is None
     True
     """
-    quoted = [value for value in _objects(candidate) if _verdict(value) is not None]
-    whole = _loads(reply.strip())
-    values = _objects(reply) if _verdict(whole) is None else [whole]
+    quoted = [value for value in objects_inside(candidate) if _verdict(value) is not None]
+    values = objects_in(reply)
+    if not any(map(_verdict, values)):
+        values = objects_inside(reply)
     found = [
         verdict
         for value in values
@@ -115,39 +115,3 @@ def _verdict(value: object) -> tuple[bool, str] | None:
         return None
     reason = value.get("reason", "")
     return value["passed"], reason if isinstance(reason, str) else ""
-
-
-def _objects(text: str) -> list[object]:
-    """Complete JSON objects in a text that lie in no other braces."""
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
-    found: list[object] = []
-    unread = at = 0
-    while brace := _BRACE.search(text, at):
-        at = brace.end()
-        if brace[0] == "}":
-            unread = max(0, unread - 1)
-            continue
-        try:
-            value, at = decoder.raw_decode(text, brace.start())
-        except (ValueError, RecursionError):
-            # What lies in braces that cannot be read is a part of something, and says nothing.
-            unread += 1
-            continue
-        if not unread:
-            found.append(value)
-    return found
-
-
-def _loads(text: str) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Object whose keys stand once: two verdicts under one key agree on nothing."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from corecurves.canonical import JSON, digest
 from corecurves.errors import UsageError
+from corecurves.lexical import bm25_index, bm25s, content_words
 from corecurves.selectors.base import Candidate, Fixed, Opinion
 from corecurves.specs import Identity
-from corecurves.text import words
 
-__all__ = ["Bm25", "content_words"]
+__all__ = ["Bm25"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Bm25(Fixed):
     @property
     def identity(self) -> Identity:
         """Who selects; the settings hold the version of bm25s and a digest of the corpus."""
-        settings: dict[str, JSON] = {"k1": self.k1, "b": self.b, "bm25s": str(_bm25s().__version__)}
+        settings: dict[str, JSON] = {"k1": self.k1, "b": self.b, "bm25s": str(bm25s().__version__)}
         settings["corpus"] = digest(dict(self.corpus))[:12]
         return Identity("bm25", "1", settings)
 
@@ -120,41 +116,6 @@ class Bm25(Fixed):
         return self._make(self.corpus)
 
     def _make(self, texts: Mapping[str, str]) -> tuple[dict[str, int], Any]:
-        bags = [content_words(text) for text in texts.values()]
         order = {key: i for i, key in enumerate(texts)}
-        if not any(bags):
-            return order, None
-        index = _bm25s().BM25(k1=self.k1, b=self.b)
-        index.index(bags, show_progress=False)
-        return order, index
-
-
-def content_words(text: str) -> list[str]:
-    """Words of a text without English stop words.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        In order.
-    """
-    stop = frozenset(_bm25s().stopwords.STOPWORDS_EN)
-    return [word for word in words(text) if word not in stop]
-
-
-def _bm25s() -> ModuleType:
-    first = "bm25s" not in sys.modules
-    try:
-        library = import_module("bm25s")
-    except ImportError:
-        raise UsageError(
-            "this selector needs bm25s; install it with: pip install 'corecurves[recall]'"
-        ) from None
-    if first:
-        # Its import turns its own debug messages on; the user's level decides again.
-        logging.getLogger("bm25s").setLevel(logging.NOTSET)
-    return library
+        bags = [content_words(text) for text in texts.values()]
+        return order, bm25_index(bags, k1=self.k1, b=self.b)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from corecurves.canonical import JSON, digest
 from corecurves.errors import UsageError
+from corecurves.lexical import content_words
 from corecurves.selectors.base import Candidate, Fixed, Opinion
-from corecurves.selectors.bm25 import content_words
 from corecurves.specs import Identity
 
 __all__ = ["Lsa"]

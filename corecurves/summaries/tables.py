@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError
+from corecurves.summaries.figures import with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +105,7 @@ def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
     for arm in summary.arm.values:
         one = summary.sel(arm=arm)
         rows[str(arm)] = {
-            name.replace("_", " "): _with_interval(
+            name.replace("_", " "): _with_count(
                 float(one[name]), one[f"{name}_ci"].values, int(one[f"{name}_n"])
             )
             for name in _AGGREGATES
@@ -215,12 +216,8 @@ def _reached(one: xr.Dataset, name: str) -> str:
     return f"{mean} ({missed} of {states.size} not)" if missed else mean
 
 
-def _with_interval(value: float, bounds: np.ndarray, n: int) -> str:
-    if np.isnan(value):
-        return f"– (n {n})"
-    if np.isnan(bounds).any():
-        return f"{value:.2f} (n {n})"
-    return f"{value:.2f} [{bounds[0]:.2f}, {bounds[1]:.2f}] (n {n})"
+def _with_count(value: float, bounds: np.ndarray, n: int) -> str:
+    return f"{with_interval(value, bounds, 2)} (n {n})"
 
 
 def plain_table(frame: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corecurves.errors import DatasetError, UsageError
+from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.recall import AVERAGES
 from corecurves.summaries.tables import plain_table
 
@@ -147,12 +148,12 @@ def _row(one: xr.Dataset, average: str) -> dict[str, object]:
         row["F1"] = "–"
     else:
         for name in ("precision", "recall", "f1"):
-            row[name if name != "f1" else "F1"] = _interval(at[name], at[f"{name}_ci"], 2)
+            row[name if name != "f1" else "F1"] = with_interval(at[name], at[f"{name}_ci"], 2)
     digits = 0 if few else 1
-    row["noise tokens"] = _interval(one.noise_tokens, one.noise_tokens_ci, digits)
-    row["useful tokens"] = _number(float(one.useful_tokens), digits)
-    row["kept tokens"] = _number(float(one.kept_tokens), digits)
-    row["served then"] = _number(float(one.served_tokens), digits)
+    row["noise tokens"] = with_interval(one.noise_tokens, one.noise_tokens_ci, digits)
+    row["useful tokens"] = number(one.useful_tokens, digits)
+    row["kept tokens"] = number(one.kept_tokens, digits)
+    row["served then"] = number(one.served_tokens, digits)
     row["episodes"] = f"{scored}/{planned}"
     return row
 
@@ -219,12 +220,12 @@ def _compared(summary: xr.Dataset) -> dict[tuple[str, str], dict[str, object]]:
             rows[label, average] = {
                 "candidates": str(summary.attrs[f"{run}_candidates"]),
                 **{
-                    shown: "–" if few else _interval(at[name], at[f"{name}_ci"], 2)
+                    shown: "–" if few else with_interval(at[name], at[f"{name}_ci"], 2)
                     for name, shown in (("precision", "precision"), ("recall", "recall"),
                                         ("f1", "F1"))
                 },
-                "noise tokens": _interval(at.noise_tokens, at.noise_tokens_ci, 0 if few else 1),
-                "kept tokens": _number(float(at.kept_tokens), 0 if few else 1),
+                "noise tokens": with_interval(at.noise_tokens, at.noise_tokens_ci, 0 if few else 1),
+                "kept tokens": number(at.kept_tokens, 0 if few else 1),
                 "episodes": str(summary.attrs["episodes"]),
             }  # fmt: skip
         at = summary.sel(average=average)
@@ -277,17 +278,6 @@ def _of(part: float, whole: float) -> str:
     return f"{part:.0f} of {whole:.0f}" if whole else "–"
 
 
-def _number(value: float, digits: int) -> str:
-    return "–" if np.isnan(value) else f"{value:.{digits}f}"
-
-
-def _interval(value: xr.DataArray, bounds: xr.DataArray, digits: int) -> str:
-    low, high = (float(x) for x in bounds.values)
-    if np.isnan(float(value)) or np.isnan(low):
-        return _number(float(value), digits)
-    return f"{float(value):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-
-
 def _change(value: xr.DataArray, bounds: xr.DataArray, digits: int, few: bool) -> str:
     shown = float(value)
     if np.isnan(shown):
@@ -296,7 +286,4 @@ def _change(value: xr.DataArray, bounds: xr.DataArray, digits: int, few: bool) -
     shown = 0.0 if abs(shown) < 0.5 * 10**-digits and not few else shown
     if few:
         return "up" if shown > 0 else "down" if shown < 0 else "same"
-    low, high = (float(x) for x in bounds.values)
-    if np.isnan(low):
-        return f"{shown:+.{digits}f}"
-    return f"{shown:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
+    return with_interval(shown, bounds, digits, sign=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from corecurves.errors import DatasetError
+from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.tables import plain_table
 
 if TYPE_CHECKING:
@@ -64,10 +63,10 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
             digits = 1 if int(at.transfer_episodes) <= _FEW else 2
             treated = arm == "treatment"
             rows[(str(level), arm)] = {
-                "transfer": _interval(at.transfer, at.transfer_ci, digits),
-                "tokens": _number(float(at.tokens), 0),
-                "retained": _number(float(at.retained.sel(part="all")), digits) if treated else "",
-                "shift": "" if arm == "control" else _number(float(at["shift"]), 2, sign=True),
+                "transfer": with_interval(at.transfer, at.transfer_ci, digits),
+                "tokens": number(at.tokens, 0),
+                "retained": number(at.retained.sel(part="all"), digits) if treated else "",
+                "shift": "" if arm == "control" else number(at["shift"], 2, sign=True),
                 "lessons": int(at.transfer_n),
                 "episodes": int(at.transfer_episodes),
                 "cells": _cells(at),
@@ -117,7 +116,7 @@ def text_rose(summary: xr.Dataset) -> str:
         lines.append("SIMULATED: the model is a labelled simulation, not a real one")
     lift = summary.sel(kind="all")
     lines.append(
-        f"lift (ceiling − control): {_interval(lift.lift, lift.lift_ci, 2)}; "
+        f"lift (ceiling − control): {with_interval(lift.lift, lift.lift_ci, 2)}; "
         "retained and shift are against it and against control, in nats a token"
     )
     dead = summary.sel(kind="all")
@@ -139,18 +138,3 @@ def _cells(at: xr.Dataset) -> str:
         return f"{judged}/{planned}"
     low, high = (f"{float(bound):.2f}" for bound in at.transfer_bounds.values)
     return f"{judged}/{planned}, {int(at.cells_failed)} failed: {low} to {high}"
-
-
-def _number(value: float, digits: int, *, sign: bool = False) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:{'+' if sign else ''}.{digits}f}"
-
-
-def _interval(value: xr.DataArray, bounds: xr.DataArray, digits: int) -> str:
-    if np.isnan(float(value)):
-        return "–"
-    low, high = (float(x) for x in bounds.values)
-    if np.isnan(low) or np.isnan(high):
-        return _number(float(value), digits)
-    return f"{float(value):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

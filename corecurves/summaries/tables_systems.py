@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.errors import DatasetError
+from corecurves.summaries.figures import number, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,16 +51,14 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
         one = summary.sel(system=system)
         row = {}
         for arm in sorted(summary.arm.values):
-            share = one.share.sel(arm=arm).values
-            row[arm] = f"{share[0]:.2f} to {share[-1]:.2f}" if share[0] == share[0] else "–"
-        lower, upper = one.learned_ci.isel(k=-1).values
-        learned = float(one.learned.isel(k=-1))
-        row["learned"] = (
-            f"{learned:+.2f} [{lower:+.2f}, {upper:+.2f}]" if learned == learned else "–"
-        )
-        planned, judged = float(one.cells_planned.sum()), float(one.cells_judged.sum())
-        row["judged"] = f"{judged:.0f} of {planned:.0f}"
-        replay = float(one.replay_determinism)
-        row["reproduced"] = f"{replay:.2f}" if replay == replay else "not compared"
+            share = one.share.sel(arm=arm)
+            row[arm] = "–"
+            if not share.isnull().all():
+                row[arm] = f"{number(share[0], 2)} to {number(share[-1], 2)}"
+        last = one.isel(k=-1)
+        row["learned"] = with_interval(last.learned, last.learned_ci, 2, sign=True)
+        row["judged"] = f"{int(one.cells_judged.sum())} of {int(one.cells_planned.sum())}"
+        unknown = bool(one.replay_determinism.isnull())
+        row["reproduced"] = "not compared" if unknown else number(one.replay_determinism, 2)
         rows[system] = row
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib import import_module
-from types import ModuleType
 
 import numpy as np
 
 from corecurves.errors import UsageError
+from corecurves.lexical import bm25_index, bm25s, content_words
 from corecurves.specs import Identity
 from corecurves.systems.told import ToldSession
-from corecurves.text import words
 
 __all__ = ["RetrievalSettings", "RetrievalSystem"]
 
@@ -93,7 +90,7 @@ class RetrievalSystem:
     @cached_property
     def identity(self) -> Identity:
         """Who answers; the settings hold the version of bm25s."""
-        library = {"bm25s": str(_bm25s().__version__), "untaught": _NO_MATCH}
+        library = {"bm25s": str(bm25s().__version__), "untaught": _NO_MATCH}
         return Identity("retrieval", "1", asdict(self.settings) | library)
 
     def start(self) -> ToldSession:
@@ -111,30 +108,16 @@ class RetrievalSystem:
         return " ".join(found) or _NO_MATCH, len(found)
 
     def _best(self, told: list[str], text: str) -> list[str]:
-        stop = frozenset(_bm25s().stopwords.STOPWORDS_EN)
-        asked = [word for word in words(text) if word not in stop]
-        bags = [[word for word in words(correction) if word not in stop] for correction in told]
-        # Neither an empty question nor an index without a word has a score in bm25s.
-        if not asked or not any(bags):
-            return []
+        asked = content_words(text)
         # A new index each turn: inverse document frequencies change with every correction.
-        index = _bm25s().BM25(k1=self.settings.k1, b=self.settings.b)
-        index.index(bags, show_progress=False)
+        index = bm25_index(
+            [content_words(correction) for correction in told],
+            k1=self.settings.k1, b=self.settings.b,
+        )  # fmt: skip
+        # Neither an empty question nor an index without a word has a score in bm25s.
+        if not asked or index is None:
+            return []
         scores = np.asarray(index.get_scores(asked), dtype=float)
         # bm25s's own selection leaves the order of equal scores open.
         order = np.lexsort((-np.arange(scores.size), -scores))[: self.settings.top]
         return [told[i] for i in order if scores[i] > 0]
-
-
-def _bm25s() -> ModuleType:
-    first = "bm25s" not in sys.modules
-    try:
-        library = import_module("bm25s")
-    except ImportError:
-        raise UsageError(
-            "the retrieval system needs bm25s; install it with: pip install 'corecurves[recall]'"
-        ) from None
-    if first:
-        # Its import turns its own debug messages on, two a turn; the user's level decides again.
-        logging.getLogger("bm25s").setLevel(logging.NOTSET)
-    return library

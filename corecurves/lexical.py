@@ -1,0 +1,91 @@
+"""What lexical retrieval rests on: the words of a text, and BM25 over them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from corecurves.errors import UsageError
+from corecurves.text import words
+
+__all__ = ["bm25_index", "bm25s", "content_words"]
+
+
+def bm25s() -> ModuleType:
+    """The library that scores, loaded when it is first needed.
+
+    Returns
+    -------
+    module
+        bm25s.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed.
+    """
+    first = "bm25s" not in sys.modules
+    try:
+        library = import_module("bm25s")
+    except ImportError:
+        raise UsageError(
+            "lexical retrieval needs bm25s; install it with: pip install 'corecurves[recall]'"
+        ) from None
+    if first:
+        # Its import turns its own debug messages on, two a turn; the user's level decides again.
+        logging.getLogger("bm25s").setLevel(logging.NOTSET)
+    return library
+
+
+def content_words(text: str) -> list[str]:
+    """Words of a text, without bm25s's English stop words.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    list of str
+        In order.
+
+    Examples
+    --------
+    >>> content_words("Rinse the cups with hot water.")
+    ['rinse', 'cups', 'hot', 'water']
+    """
+    stop = _stop_words()
+    return [word for word in words(text) if word not in stop]
+
+
+def bm25_index(bags: Sequence[list[str]], *, k1: float, b: float) -> Any:
+    """Index of texts, each given by its words.
+
+    Parameters
+    ----------
+    bags : sequence of list of str
+        Words of each text.
+    k1, b : float
+        The parameters of BM25.
+
+    Returns
+    -------
+    bm25s.BM25 or None
+        None where no text has a word: then there is no score in bm25s.
+    """
+    if not any(bags):
+        return None
+    index = bm25s().BM25(k1=k1, b=b)
+    index.index(list(bags), show_progress=False)
+    return index
+
+
+@lru_cache(maxsize=1)
+def _stop_words() -> frozenset[str]:
+    return frozenset(bm25s().stopwords.STOPWORDS_EN)
