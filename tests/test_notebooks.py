@@ -48,6 +48,14 @@ def test_notebooks_render_to_one_page_that_needs_nothing(name, tmp_path):
 
 
 @pytest.mark.notebook
+def test_a_page_of_several_runs_says_how_to_repeat_each(tmp_path):
+    page = cc.render_report("systems_compared", tmp_path / "page.html",
+                            parameters=SMALL["systems_compared"], progress=False)  # fmt: skip
+    box = page.read_text(encoding="utf-8").partition("Provenance")[2]
+    assert "grounded; parrot" in box
+
+
+@pytest.mark.notebook
 def test_a_rendered_notebook_is_strict_json(tmp_path):
     out = cc.render_report("sample_efficiency", tmp_path / "r.ipynb",
                            parameters=SMALL["sample_efficiency"], progress=False)  # fmt: skip

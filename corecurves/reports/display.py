@@ -40,17 +40,21 @@ def show_figure(figure: Figure, alt: str, *, dpi: int = 110) -> None:
     show(data, raw=True, metadata={"image/png": {"alt": alt}})
 
 
-def show_provenance(ds: xr.Dataset) -> None:
-    """Show how to repeat a run; a rendered page has it in a box at its end.
+def show_provenance(*runs: xr.Dataset) -> None:
+    """Show how to repeat one run or several; a rendered page has it in a box at its end.
 
     Parameters
     ----------
-    ds : Dataset
-        From a run.
+    *runs : Dataset
+        Each from a run. What is the same in all of them is said once.
     """
     from IPython.display import display
 
-    rows = provenance(ds)
+    texts: dict[str, list[str]] = {}
+    for run in runs:
+        for name, value in provenance(run).items():
+            texts.setdefault(name, []).append(value)
+    rows = {name: "; ".join(dict.fromkeys(values)) for name, values in texts.items()}
     cells = "".join(
         f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items()
     )
