@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from corecurves.errors import ExitCode, Fault, FileFaults
+from corecurves.errors import ExitCode, Fault, FileFaults, UsageError, unknown
 
 __all__ = ["check"]
 
@@ -14,27 +14,31 @@ __all__ = ["check"]
 @click.command()
 @click.argument("paths", nargs=-1, type=str, metavar="[PATH]...")
 def check(paths: tuple[str, ...]) -> int:
-    """Say what is wrong in curricula, benches and stores, before anything is run.
+    """Say what is wrong in curricula, benches, stores and lessons, before anything is run.
 
-    PATH is a file, a folder, the name of a bundled split, rose_bench or demo_store; without one,
-    all bundled curricula are checked together. Each fault is one line: file:line: what is wrong,
-    what to write. A curriculum that keeps the contract is also put to the review of the embedded
-    system, which must accept every correction at its k. A bench needs traps and two wordings of
-    everything, as the bundled one has.
+    PATH is a file, a folder, or the name of what is bundled (a split, rose_bench, demo_store,
+    own_notes); without one, all bundled curricula are checked together. Each fault is one line:
+    file:line: what is wrong, what to write. A curriculum that keeps the contract is also put to the
+    review of the embedded system, which must accept every correction at its k. A bench needs traps
+    and two wordings of everything, as the bundled one has.
 
     \b
     corecurves check
     corecurves check curricula/mine.yaml
-    corecurves check my_bench/
+    corecurves check my_bench/ my_notes/
     """  # noqa: D301
     from corecurves.files.curricula import check_curricula, splits
-    from corecurves.files.store import is_store
+    from corecurves.files.store import STORES, is_store
     from corecurves.protocol.reviewed import check_reviewed
 
     stores = [path for path in paths if is_store(path)]
     faults = [fault for path in stores for fault in _store_faults(path)]
     if len(stores) < len(paths) or not paths:
         others = [path for path in paths if path not in stores]
+        for path in others:
+            if path not in splits() and not Path(path).exists():
+                bundled = unknown("check", path, (*splits(), *STORES))
+                raise UsageError(f"there is no file or folder '{path}', and {bundled}")
         sources = [Path(path) if Path(path).exists() else path for path in others] or splits()
         found, wrong = check_curricula(sources)
         faults += [*wrong, *check_reviewed(found)]

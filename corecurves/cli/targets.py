@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from corecurves.errors import ExitCode, UsageError
+from corecurves.files.store import open_store, refuse_inside
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,25 +17,36 @@ if TYPE_CHECKING:
 __all__ = ["check_folder", "check_targets", "exit_code", "json_value"]
 
 
-def check_targets(out: str | None, plot: str | None) -> None:
+def check_targets(
+    out: str | None, plot: str | None = None, *, store: str = "", kinds: tuple[str, ...] = (".nc",)
+) -> None:
     """Refuse a bad target before anything is spent.
 
     Parameters
     ----------
     out, plot : str or None
-        Files for the Dataset and the figure.
+        Files for the result and the figure.
+    store : str
+        Store that is read, in which nothing may be written; empty where there is none.
+    kinds : tuple of str
+        Suffixes that the result may have.
 
     Raises
     ------
     click.UsageError
         If a suffix is wrong, naming the option.
+    UsageError
+        If a target lies in the store or cannot be written.
     """
-    kinds = {"--out": (out, (".nc",)), "--plot": (plot, (".png", ".svg", ".pdf"))}
-    for option, (target, suffixes) in kinds.items():
+    options = {"--out": (out, kinds), "--plot": (plot, (".png", ".svg", ".pdf"))}
+    opened = open_store(store) if store and (out or plot) else None
+    for option, (target, suffixes) in options.items():
         if target and Path(target).suffix not in suffixes:
             raise click.UsageError(
                 f"{option} is {target}; give a file that ends in {', '.join(suffixes)}"
             )
+        if target and opened:
+            refuse_inside(opened, target)
         if target:
             check_folder(Path(target).parent)
 

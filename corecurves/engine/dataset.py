@@ -157,6 +157,9 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
     """
     if not isinstance(ds, xr.Dataset):
         raise DatasetError(f"a {schema.question} Dataset is needed, not a {type(ds).__name__}")
+    question = ds.attrs.get("question", schema.question)
+    if question != schema.question:
+        raise DatasetError(f"a {schema.question} Dataset is needed; this one is of {question}")
     for name in needed:
         if name not in ds.variables:
             raise DatasetError(f"the Dataset has no `{name}`; a {schema.question} Dataset has one")

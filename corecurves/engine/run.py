@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
+from corecurves.arguments import whole
 from corecurves.engine import loop
 from corecurves.engine.executors import Remote, as_executor, explain
 from corecurves.engine.ledger import Ledger, Record, default_path
@@ -190,8 +191,7 @@ async def arun(
     UsageError
         If `max_concurrency` is below 1, or the work cannot travel to the executor.
     """
-    if not isinstance(max_concurrency, int) or max_concurrency < 1:
-        raise UsageError(f"`max_concurrency` is {max_concurrency!r}; give a whole number from 1")
+    max_concurrency = whole("max_concurrency", max_concurrency)
     pool = as_executor(executor)
     done = ledger.done()
     missing = [key not in done for key in plan.keys]

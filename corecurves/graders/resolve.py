@@ -45,7 +45,8 @@ def as_grader(grader: object, model: Any, outcomes: Sequence[Outcome]) -> Any:
     """
     if not isinstance(grader, str):
         return _object(grader)
-    scored = hasattr(model, "logprob")
+    # An adapter has the method of every model; it says whether its own model has it.
+    scored = getattr(model, "scores", hasattr(model, "logprob"))
     traps = all(outcome.trap for outcome in outcomes)
     name, _, argument = grader.partition(":")
     if name == "auto":

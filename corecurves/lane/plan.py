@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from numbers import Integral
 
 import numpy as np
 
+from corecurves.arguments import whole
 from corecurves.canonical import JSON, digest, stable_seed
 from corecurves.engine.plan import Plan
 from corecurves.errors import UsageError, unknown
@@ -32,13 +32,8 @@ def prepare(
     mode: str,
 ) -> tuple[Plan, LaneWork]:
     """Plan and work of a run, checked before anything is spent; for arguments see `run_lane`."""
-    for name, count in (("samples", samples), ("replays", replays)):
-        if isinstance(count, bool) or not isinstance(count, Integral) or count < 1:
-            raise UsageError(f"`{name}` is {count!r}; give a whole number from 1")
-    samples, replays = int(samples), int(replays)
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise UsageError(f"`seed` is {seed!r}; give a whole number")
-    seed = int(seed)
+    samples, replays = whole("samples", samples), whole("replays", replays)
+    seed = whole("seed", seed, least=None)
     if mode not in _MODES:
         raise UsageError(unknown("mode", mode, _MODES))
     chosen = check_arms(arms, LANE_ARMS)

@@ -78,6 +78,11 @@ class ModelAdapter:
         """Whether it can say how likely it finds a text."""
         return callable(getattr(self.model, "logprob", None))
 
+    @property
+    def answers_json(self) -> bool:
+        """Whether it can judge, in JSON; a model that can only be asked is taken to."""
+        return bool(getattr(self.model, "answers_json", not self.scores))
+
     async def generate(
         self,
         messages: Sequence[Message],

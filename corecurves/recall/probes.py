@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from corecurves.errors import UsageError
 from corecurves.recall.material import Material
 from corecurves.selectors.bm25 import Bm25
 
@@ -67,8 +68,16 @@ def probes_of(
     -------
     tuple of Probe
         In order of the episodes, or as given.
+
+    Raises
+    ------
+    UsageError
+        If a prompt is blank.
     """
     if probes is not None:
+        blank = [key for key, task in probes.items() if not task.strip()]
+        if blank:
+            raise UsageError(f"the prompt {blank[0]!r} is empty; write what would be asked")
         shown = [(key, task, _pooled(material, task, pool)) for key, task in probes.items()]
         return tuple(Probe(key, task, found, judged=False) for key, task, found in shown)
     found = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corecurves.arguments import finite
+
 Floats = NDArray[np.float64]
 
 
@@ -31,10 +33,7 @@ def check_confidence(confidence: float) -> float:
     >>> check_confidence(0.95)
     0.95
     """
-    value = float(confidence)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"`confidence` must lie between 0 and 1; it is {confidence!r}")
-    return value
+    return finite("confidence", confidence, above=0, below=1)
 
 
 def wilson(

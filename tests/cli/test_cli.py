@@ -1,11 +1,13 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 import corecurves as cc
+from corecurves.bundled import bundled_path
 from corecurves.cli import main
 
 
@@ -98,6 +100,22 @@ def test_check_reads_benches_and_stores_too(capsys, tmp_path):
     assert "concept" not in out
 
 
+def test_check_names_what_is_bundled_where_nothing_is_there(capsys):
+    code, _, err = run(capsys, "check", "demo_stor")
+    assert code == 2
+    assert "no file or folder 'demo_stor'" in err
+    assert "did you mean 'demo_store'?" in err
+
+
+def test_check_prints_what_no_terminal_can_show(tmp_path):
+    text = 'concept: "a\\ud800"\nprobe: What?\ncorrections:\n  - {text: No., adds: no}\n'
+    (tmp_path / "half.yaml").write_text(text, encoding="ascii")
+    command = [sys.executable, "-m", "corecurves", "check", str(tmp_path / "half.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "half.yaml:1: the concept 'a\\ud800' is not in the pack" in done.stdout
+
+
 def test_a_fault_in_a_file_stops_the_lane_with_all_of_them(capsys, tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text("concept: courage\n")
@@ -110,7 +128,7 @@ def test_report_list_names_the_parameters(capsys):
     code, out, _ = run(capsys, "report", "--list")
     assert code == 0
     assert "sample_efficiency: " in out
-    assert "samples = 1" in out
+    assert "    samples: int = 1  # independent repeats" in out
 
 
 @pytest.mark.filterwarnings("default")  # the command line shows it on a line of its own
@@ -162,3 +180,18 @@ def test_demo_writes_everything_it_names(capsys, tmp_path, monkeypatch):
     assert all(name in out for name in names)
     assert out.count("gate: passed") == 1
     assert "SIMULATED" in out
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "name"),
+    [("eval", "--out", "ds.nc"), ("eval", "--plot", "a.png"), ("screen", "--out", "t.tsv"),
+     ("eval-recall", "--out", "ds.nc"), ("eval-recall", "--plot", "a.svg")],
+)  # fmt: skip
+def test_nothing_is_written_into_a_store(capsys, tmp_path, command, option, name):
+    store = tmp_path / "store"
+    shutil.copytree(bundled_path("episodes", "demo_store"), store)
+    before = sorted(store.rglob("*"))
+    code, _, err = run(capsys, "rose", command, store, option, store / "nodes" / name)
+    assert code == 2
+    assert "lies inside the store" in err
+    assert sorted(store.rglob("*")) == before

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import pytest
 
+import corecurves as cc
 from corecurves.errors import CellFailure, UsageError
 from corecurves.graders import BlindCase, Checklist, Contrast, Grade, Judge, Preference, as_grader
 from corecurves.graders.judge import parse_verdict
@@ -151,3 +152,19 @@ def test_functions_grade_sync_and_async():
 
     assert grade(as_grader(later, Replies(), [OUTCOME]), "6112").passed is True
     assert grade(as_grader(lambda c: False, Replies(), [OUTCOME]), "6112").passed is False
+
+
+def test_auto_asks_a_model_that_can_only_answer():
+    """A plain function cannot be scored, whatever wraps it: it is asked, and judges its answers."""
+
+    def model(messages):
+        judging = "passed" in messages[0]["content"]
+        return '{"passed": true, "reason": "as told"}' if judging else "Call the receiver."
+
+    store = cc.open_store("rose_bench").demo()
+    ds = cc.run_rose_eval(
+        store, model, arms=("control", "ceiling"), samples=1, ledger=False, progress=False
+    )
+    assert ds.attrs["grader"].startswith("judge")
+    assert set(ds.status.values.ravel()) == {"", "ok"}
+    assert ds.passed.sel(level="L0", arm="ceiling", sample=0).sum() == 25

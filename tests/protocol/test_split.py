@@ -22,7 +22,7 @@ def test_known_ids(name, place):
 
 @pytest.mark.parametrize("holdout", [0, -0.1, 1.0001, float("nan"), float("inf")])
 def test_shares_that_are_none(holdout):
-    with pytest.raises(UsageError, match="give a share above 0 and at most 1"):
+    with pytest.raises(UsageError, match="give a number above 0 and at most 1"):
         half("a", holdout)
 
 

@@ -1,0 +1,90 @@
+"""Arguments that are numbers: each wrong one gets one clear line, in every call that takes it."""
+
+import numpy as np
+import pytest
+
+import corecurves as cc
+from corecurves.arguments import finite, whole
+
+QUIET = {"ledger": False, "progress": False}
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def store():
+    return cc.open_store("rose_bench").demo()
+
+
+@pytest.mark.parametrize("value", [True, None, 1.5, "2", 0, -1, NAN])
+def test_no_whole_number_from_1(value):
+    with pytest.raises(cc.UsageError, match=r"`samples` is .*; give a whole number from 1"):
+        whole("samples", value)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert type(whole("samples", np.int32(3))) is int
+    assert type(finite("margin", np.float32(0.5), above=0, below=1)) is float
+
+
+@pytest.mark.parametrize("value", [True, None, "0.5", NAN, float("inf"), [0.5], 1, 2])
+def test_no_number_above_0_and_below_1(value):
+    with pytest.raises(cc.UsageError, match="give a number above 0 and below 1"):
+        finite("confidence", value, above=0, below=1)
+
+
+@pytest.mark.parametrize("value", [0, -0.1, 1.01, NAN])
+def test_ends_that_are_taken_and_ends_that_are_not(value):
+    assert finite("holdout", 1, above=0, most=1) == 1
+    with pytest.raises(cc.UsageError, match="above 0 and at most 1"):
+        finite("holdout", value, above=0, most=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seed", None), ("seed", 1.5), ("samples", True), ("temperature", -1), ("temperature", NAN),
+     ("max_tokens", 0), ("levels", []), ("holdout", "x"), ("max_concurrency", None)],
+)  # fmt: skip
+def test_rose(store, name, value):
+    with pytest.raises(cc.UsageError, match=f"`{name}` is"):
+        cc.run_rose_eval(store, "simulated", **QUIET, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("seed", None), ("samples", 0), ("max_tokens", 0), ("temperature", NAN),
+     ("max_concurrency", None)],
+)  # fmt: skip
+def test_served(name, value):
+    with pytest.raises(cc.UsageError, match=f"`{name}` is"):
+        cc.run_served_cases("rose_bench", "simulated", **QUIET, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("seed", None), ("threshold", NAN), ("max_pack_tokens", 0), ("pool", 0)]
+)
+def test_recall(name, value):
+    with pytest.raises(cc.UsageError, match=f"`{name}` is"):
+        cc.run_recall_eval("demo_store", "bm25", whole_store=True, **QUIET, **{name: value})
+
+
+def test_summaries(store):
+    ds = cc.run_rose_eval(store, "simulated", samples=1, **QUIET)
+    for wrong in (0, 1, 2, None, "x", NAN):
+        with pytest.raises(cc.UsageError, match="`confidence` is"):
+            cc.summarize_rose(ds, confidence=wrong)
+        with pytest.raises(cc.UsageError, match="`margin` is"):
+            cc.verdict(ds, margin=wrong)
+
+
+def test_a_blank_prompt_is_no_prompt():
+    with pytest.raises(cc.UsageError, match=r"the prompt .* is empty"):
+        cc.run_coverage("demo_store", "bm25", probes=[" "])
+
+
+def test_a_dataset_of_another_question(store):
+    ds = cc.run_rose_eval(store, "simulated", samples=1, **QUIET)
+    recall = cc.run_recall_eval("demo_store", "bm25", **QUIET)
+    with pytest.raises(cc.DatasetError, match="a served Dataset is needed; this one is of rose"):
+        cc.join_recall_transfer(recall, ds)
+    with pytest.raises(cc.DatasetError, match="a rose Dataset is needed; this one is of recall"):
+        cc.summarize_rose(recall)
