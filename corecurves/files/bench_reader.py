@@ -10,11 +10,23 @@ from yaml.nodes import Node, SequenceNode
 from corecurves.errors import unknown
 from corecurves.files.pairs import check_levels, check_outcome
 from corecurves.files.yaml_text import Reader
-from corecurves.specs.lesson import Checks, Dropped, Episode, Lesson, Level, Outcome, ServedCase
+from corecurves.specs.lesson import (
+    DROPPED_KINDS,
+    Checks,
+    Dropped,
+    Episode,
+    Lesson,
+    Level,
+    Outcome,
+    ServedCase,
+)
 
 __all__ = ["Bench"]
 
 _KINDS = ("trap", "detail", "principle")
+_LEVEL_KEYS = (
+    "dropped", "planted", "created", "compressor", "shown", "load_bearing", "preserve",
+)  # fmt: skip
 _CASE_KINDS = {"multi": 2, "distractor": 1, "conflict": 2, "null": 0}
 """Kinds of case, with the fewest lessons that each is about."""
 
@@ -137,37 +149,53 @@ def _levels(reader: Reader, node: Node, lesson: str) -> Iterator[Level]:
         reader.fault(node, "`levels` has no level; write at least the full text")
     found: list[tuple[Level, Node]] = []
     for depth, item in enumerate(nodes):
-        table = reader.mapping(item, "a level", required=("text",), optional=("dropped", "planted"))
+        table = reader.mapping(item, "a level", required=("text",), optional=_LEVEL_KEYS)
         if table is None:
             continue
+        holders = [f"{start}L{i}" for start in ("", f"{lesson}.") for i in range(depth)]
         dropped = [
             claim
             for entry in (reader.items(table["dropped"], "dropped") if "dropped" in table else ())
-            if (claim := _dropped(reader, entry)) is not None
+            if (claim := _dropped(reader, entry, holders)) is not None
         ]
         if depth and not dropped:
             message = f"level L{depth} has no `dropped`; list the claims that L{depth - 1} held"
             reader.fault(table.get("dropped", item), message)
-        planted = reader.text(table["planted"], "planted") if "planted" in table else ""
         text = reader.text(table["text"], "text")
-        own = f"{lesson}.L{depth}"
-        below = tuple(f"{lesson}.L{i}" for i in range(depth + 1))
-        level = Level(depth, text or "", own, tuple(dropped), planted or "", subtree=below)
+        level = Level(
+            depth,
+            text or "",
+            f"{lesson}.L{depth}",
+            tuple(dropped),
+            subtree=tuple(f"{lesson}.L{i}" for i in range(depth + 1)),
+            shown=tuple(_texts(reader, table, "shown")) if "shown" in table else None,
+            planted=_text(reader, table, "planted"),
+            created=_text(reader, table, "created"),
+            compressor=_text(reader, table, "compressor"),
+            load_bearing=tuple(_texts(reader, table, "load_bearing")),
+            preserve=tuple(_texts(reader, table, "preserve")),
+        )
         found.append((level, table["text"]))
     for at, message in check_levels([level for level, _ in found]):
         reader.fault(found[at][1], message)
     yield from (level for level, _ in found)
 
 
-def _dropped(reader: Reader, node: Node) -> Dropped | None:
+def _dropped(reader: Reader, node: Node, holders: list[str]) -> Dropped | None:
     table = reader.mapping(
         node, "a dropped claim", required=("claim", "kind"), optional=("holder",)
     )
     if table is None:
         return None
-    holder = reader.text(table["holder"], "holder") if "holder" in table else ""
-    claim, kind = (reader.text(table[key], key) or "" for key in ("claim", "kind"))
-    return Dropped(claim, kind, holder or "")
+    holder = _text(reader, table, "holder")
+    if holder and holder not in holders:
+        reader.fault(table["holder"], unknown("holder", holder, holders))
+    kind = _kind(reader, table["kind"], list(DROPPED_KINDS))
+    return Dropped(reader.text(table["claim"], "claim") or "", kind, holder)
+
+
+def _text(reader: Reader, table: dict[str, Node], key: str) -> str:
+    return (reader.text(table[key], key) or "") if key in table else ""
 
 
 def _outcome(reader: Reader, table: dict[str, Node], task: str, *, strict: bool) -> Outcome:

@@ -1,4 +1,4 @@
-"""Saving, loading and tabulating of Datasets.
+"""Saving and loading of Datasets.
 
 One format: netCDF through h5netcdf. A save writes a sibling file, reads it back, compares, and only
 then takes the place of an older file. A file carries a digest of its content, so that a truncated
@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,10 +21,7 @@ import xarray as xr
 from corecurves.canonical import as_json, canonical_json
 from corecurves.errors import DatasetError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["load", "save", "to_frame"]
+__all__ = ["load", "save"]
 
 _FORMAT = "corecurves-dataset-1"
 _ESCAPED = "text_escape"
@@ -146,37 +143,6 @@ def load(path: str | Path) -> xr.Dataset:
     if _content(decoded) != found:
         raise DatasetError(f"{source} is damaged: its content is not what was saved")
     return decoded
-
-
-def to_frame(ds: xr.Dataset) -> pd.DataFrame:
-    """Tidy table of a Dataset: one row a cell.
-
-    Parameters
-    ----------
-    ds : Dataset
-        A Dataset of a run or a summary.
-
-    Returns
-    -------
-    DataFrame
-        A column a dimension, coordinate and variable. Variables of fewer dimensions are repeated;
-        those with a dimension that most lack (``token``, ``replay``, ``ci_bound``) are left out
-        unless all have it. Rows without a planned cell are left out.
-
-    Examples
-    --------
-    >>> import corecurves as cc
-    >>> frame = cc.to_frame(cc.run_lane("dev", ledger=False, progress=False))
-    >>> frame.query("concept == 'wisdom' and arm == 'taught' and k == 2").hits.item()
-    2.0
-    """
-    inner = [dim for dim in ("token", "replay", "ci_bound", "step") if dim in ds.dims]
-    kept = [str(name) for name in ds.data_vars if not set(ds[name].dims) & set(inner)]
-    flat = ds[kept].drop_dims(inner, errors="ignore") if kept else ds
-    frame = flat.to_dataframe().reset_index()
-    if "status" in frame:
-        frame = frame[frame["status"] != ""].reset_index(drop=True)
-    return frame
 
 
 def _encode(ds: xr.Dataset) -> xr.Dataset:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from corecurves.errors import Fault
 from corecurves.files.graph import Node as StoreNode
+from corecurves.files.optional import dropped_claims, is_null, keys_of, text_of, texts_of
 from corecurves.files.yaml_text import Reader
-from corecurves.specs.lesson import Dropped
 
 __all__ = ["plain", "read_node", "split_front_matter"]
 
-_NULL = "tag:yaml.org,2002:null"
 _FENCE = "---"
 _STATUSES = ("active", "disputed", "archived", "merged")
 _KNOWN = (
     "id", "family", "title", "gist", "level", "status", "created", "derived_from", "parents",
     "compressed_into", "covers_tasks", "dropped", "preserve", "load_bearing", "stats", "kind",
-    "planted", "compressor",
+    "planted", "compressor", "shown",
 )  # fmt: skip
 
 
@@ -90,16 +89,16 @@ def read_node(
     reader = Reader(name, faults)
     before = len(faults)
     root = reader.parse(header)
-    table = _table(reader, root) if root is not None else None
+    table = keys_of(reader, root) if root is not None else None
     if table is None:
         return None
     level = _depth(reader, table)
-    status = _text(reader, table, "status") or "active"
+    status = text_of(reader, table, "status") or "active"
     if status not in _STATUSES:
         reader.fault(table["status"], f"`status` is '{status}'; it may be {', '.join(_STATUSES)}")
     own = _own_id(reader, table) or stem
     edges = {
-        key: _texts(reader, table, key)
+        key: texts_of(reader, table, key)
         for key in ("derived_from", "parents", "compressed_into", "covers_tasks")
     }
     if not body.strip():
@@ -107,7 +106,7 @@ def read_node(
     if level is None or len(faults) > before:
         return None
     named = {
-        key: _text(reader, table, key)
+        key: text_of(reader, table, key)
         for key in ("family", "title", "gist", "created", "kind", "planted", "compressor")
     }
     return StoreNode(
@@ -122,13 +121,14 @@ def read_node(
         derived_from=edges["derived_from"],
         parents=tuple(dict.fromkeys(edges["parents"] + edges["compressed_into"])),
         covers_tasks=edges["covers_tasks"],
-        dropped=tuple(_dropped(reader, table.get("dropped"))),
-        preserve=_texts(reader, table, "preserve"),
-        load_bearing=_texts(reader, table, "load_bearing"),
+        dropped=tuple(dropped_claims(reader, table.get("dropped"))),
+        preserve=texts_of(reader, table, "preserve"),
+        load_bearing=texts_of(reader, table, "load_bearing"),
         stats=_stats(table.get("stats")),
         kind=named["kind"],
         planted=named["planted"],
         compressor=named["compressor"],
+        shown=texts_of(reader, table, "shown") if "shown" in table else None,
         extra={key: plain(value) for key, value in table.items() if key not in _KNOWN},
     )
 
@@ -170,28 +170,10 @@ def _plain(node: Node, done: dict[int, object]) -> object:
         }
     elif isinstance(node, SequenceNode):
         value = [_plain(item, done) for item in node.value]
-    elif not _is_null(node):
+    elif not is_null(node):
         value = str(node.value)
     done[id(node)] = value
     return value
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.tag == _NULL
-
-
-def _table(reader: Reader, root: Node) -> dict[str, Node] | None:
-    """Nodes by key: unknown keys are kept, a repeated one is a fault."""
-    if not isinstance(root, MappingNode):
-        reader.fault(root, "the front matter is no mapping; write `id: …`")
-        return None
-    found: dict[str, Node] = {}
-    for key_node, value in root.value:
-        key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
-        if key in found:
-            reader.fault(key_node, f"`{key}` stands twice in the front matter; keep one")
-        found.setdefault(key, value)
-    return found
 
 
 def _depth(reader: Reader, table: Mapping[str, Node]) -> int | None:
@@ -210,46 +192,9 @@ def _depth(reader: Reader, table: Mapping[str, Node]) -> int | None:
 def _own_id(reader: Reader, table: Mapping[str, Node]) -> str:
     """Id as the file has it: a node may be called null."""
     node = table.get("id")
-    if node is None or (_is_null(node) and not node.value):
+    if node is None or (is_null(node) and not node.value):
         return ""
     return reader.text(node, "id") or ""
-
-
-def _text(reader: Reader, table: Mapping[str, Node], key: str) -> str:
-    """Text of an optional key; empty where it is missing, null or empty."""
-    node = table.get(key)
-    if node is None or _is_null(node) or (isinstance(node, ScalarNode) and not node.value.strip()):
-        return ""
-    return reader.text(node, key) or ""
-
-
-def _texts(reader: Reader, table: Mapping[str, Node], key: str) -> tuple[str, ...]:
-    """Texts of an optional list, each once; a single text is a list of one."""
-    node = table.get(key)
-    if node is None or _is_null(node):
-        return ()
-    items = [node] if isinstance(node, ScalarNode) else reader.items(node, key)
-    found = (reader.text(item, key) for item in items)
-    return tuple(dict.fromkeys(text for text in found if text))
-
-
-def _dropped(reader: Reader, node: Node | None) -> Iterator[Dropped]:
-    if node is None or _is_null(node):
-        return
-    for item in reader.items(node, "dropped"):
-        if isinstance(item, ScalarNode):
-            claim = reader.text(item, "dropped")
-            if claim:
-                yield Dropped(claim)
-            continue
-        table = _table(reader, item)
-        if table is None:
-            continue
-        claim, kind, holder = (_text(reader, table, key) for key in ("claim", "kind", "holder"))
-        if claim:
-            yield Dropped(claim, kind, holder)
-        else:
-            reader.fault(item, "an entry of `dropped` lacks `claim`; write what was dropped")
 
 
 def _stats(node: Node | None) -> dict[str, float]:

@@ -7,11 +7,13 @@ merged into one, a node may be compressed twice, and files may hold cycles; ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from corecurves.errors import unknown
 from corecurves.specs.dates import time_span
-from corecurves.specs.lesson import Dropped, Lesson, Level
+from corecurves.specs.lesson import DROPPED_KINDS, Dropped, Lesson, Level
 
 __all__ = ["Graph", "Node", "lessons_of", "link"]
 
@@ -46,6 +48,8 @@ class Node:
         Counts such as ``shown`` or ``rescues``.
     kind, planted, compressor : str
         As in `Lesson` and `Level`; empty where the file does not say.
+    shown : tuple of str or None
+        As in `Level`.
     extra : mapping of str to object
         Every other key of the file: text, lists and mappings.
     """
@@ -68,6 +72,7 @@ class Node:
     kind: str = ""
     planted: str = ""
     compressor: str = ""
+    shown: tuple[str, ...] | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -82,7 +87,8 @@ class Graph:
     up, down : mapping of str to tuple of str
         Per node those made from it, and those that it was made from. Only nodes that exist.
     notes : tuple of str
-        Edges that lead nowhere or from a level to a lower one.
+        Edges that lead nowhere or from a level to a lower one; dropped claims whose kind is none of
+        `DROPPED_KINDS`, or whose holder is not there.
     """
 
     nodes: Mapping[str, Node]
@@ -142,12 +148,29 @@ def link(nodes: Mapping[str, Node]) -> Graph:
             if nodes[upper].level < nodes[lower].level:
                 note = f"from level {nodes[lower].level} to level {nodes[upper].level}"
                 notes.append(f"node {lower}: its edge up to {upper} leads {note}; not followed")
+    notes += [note for node in nodes.values() for note in _claim_notes(node, nodes)]
     return Graph(
         nodes,
         {name: tuple(found) for name, found in up.items()},
         {name: tuple(found) for name, found in down.items()},
         tuple(notes),
     )
+
+
+def _claim_notes(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """What is wrong with the claims that a node dropped; none of it stops a lesson."""
+    lower = [f"L{depth}" for depth in range(node.level)]
+    for claim in node.dropped:
+        which = f"node {node.id}: the dropped claim '{claim.claim}'"
+        if claim.kind and claim.kind not in DROPPED_KINDS:
+            yield f"{which}: {unknown('kind', claim.kind, DROPPED_KINDS)}"
+        if claim.holder and claim.holder not in nodes and claim.holder not in lower:
+            near = difflib.get_close_matches(claim.holder, [*nodes, *lower], n=1)
+            hint = f": did you mean '{near[0]}'?" if near else ""
+            yield (
+                f"{which} is held by '{claim.holder}', which is no node of the store and no level "
+                f"below L{node.level}{hint}"
+            )
 
 
 def lessons_of(
@@ -242,6 +265,9 @@ def _level(graph: Graph, node: Node, created: Mapping[str, str]) -> Level:
         merged=_merged(graph, node),
         subtree=subtree,
         origins=_distinct(origins),
+        shown=node.shown,
+        load_bearing=node.load_bearing,
+        preserve=node.preserve,
     )
 
 

@@ -15,13 +15,23 @@ from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.bench import bench_files, load_bench, looks_like_bench
 from corecurves.files.front_matter import read_node
 from corecurves.files.graph import Graph, Node, lessons_of, link
+from corecurves.files.markdown import load_markdown, looks_like_markdown
 from corecurves.files.recorded import Recorded, read_episode
 from corecurves.files.yaml_text import read_text
 from corecurves.specs.lesson import Episode, Lesson, Store
 
-__all__ = ["Layout", "find_store", "is_store", "open_store", "read_layout", "refuse_inside"]
+__all__ = [
+    "STORES",
+    "Layout",
+    "find_store",
+    "is_store",
+    "open_store",
+    "read_layout",
+    "refuse_inside",
+]
 
-_BUNDLED = ("rose_bench", "demo_store")
+STORES = ("rose_bench", "demo_store", "own_notes")
+"""Bundled stores, by name."""
 _HIDDEN = (".rose", ".rmc")
 
 
@@ -50,14 +60,15 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     Parameters
     ----------
     source : str, Path or Store
-        ``"rose_bench"`` or ``"demo_store"``; a ROSE store (a folder with ``nodes``, or one in or
-        under a folder with ``.rose`` or ``.rmc``); a bench (a YAML file, or a folder of them). A
-        Store is returned as it is.
+        ``"rose_bench"``, ``"demo_store"`` or ``"own_notes"``; a ROSE store (a folder with
+        ``nodes``, or one in or under a folder with ``.rose`` or ``.rmc``); a bench (a YAML file, or
+        a folder of them); a folder of lessons in Markdown with their ``episodes.jsonl``, see
+        `Store.from_markdown`. A Store is returned as it is.
     strict : bool
         Whether any fault in a ROSE store's files is raised, and a bench needs traps and two
         wordings of everything, as the bundled one does. Otherwise a file of a ROSE store with a
-        fault is named in `Store.skipped`, and the others are used. The faults of a bench are always
-        raised: it is written by hand, and whole.
+        fault is named in `Store.skipped`, and the others are used. The faults of a bench or of
+        lessons in Markdown are always raised: they are written by hand, and whole.
 
     Returns
     -------
@@ -70,8 +81,8 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     UsageError
         If there is no such store, or no lesson in it.
     FileFaults
-        If something is wrong in a bench; in a ROSE store, if something is and `strict` is true or
-        no lesson is left. Every fault, with file and line.
+        If something is wrong in a bench or a Markdown folder; in a ROSE store, if something is and
+        `strict` is true or no lesson is left. Every fault, with file and line.
 
     Examples
     --------
@@ -80,15 +91,17 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     """
     if isinstance(source, Store):
         return source
-    is_name = isinstance(source, str) and source in _BUNDLED
+    is_name = isinstance(source, str) and source in STORES
     path = bundled_path("episodes", str(source)) if is_name else Path(source)
     shown = f"episodes/{source}" if is_name else str(source)
     if not path.exists():
-        known = unknown("store", str(source), _BUNDLED)
+        known = unknown("store", str(source), STORES)
         raise UsageError(f"{known}; nor is it a file or folder")
     folder = None if path.is_file() else _store_here(path)
     if folder is None and bench_files(path):
         return load_bench(path, shown=shown, strict=strict or is_name)
+    if folder is None and _is_markdown(path):
+        return load_markdown(path, shown=shown)
     if folder is None:
         folder = find_store(path)
     if folder != path:
@@ -97,7 +110,7 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
 
 
 def is_store(source: str | Path) -> bool:
-    """Whether a name, file or folder is a store or a bench, by its looks.
+    """Whether a name, file or folder is a store, a bench or a Markdown folder, by its looks.
 
     Parameters
     ----------
@@ -116,8 +129,8 @@ def is_store(source: str | Path) -> bool:
     """
     path = Path(source)
     if not path.exists():
-        return str(source) in _BUNDLED
-    if path.is_dir() and _store_here(path) is not None:
+        return str(source) in STORES
+    if path.is_dir() and (_store_here(path) is not None or _is_markdown(path)):
         return True
     return any(looks_like_bench(file) for file in bench_files(path))
 
@@ -158,7 +171,8 @@ def find_store(start: str | Path = ".") -> Path:
             return found
     raise UsageError(
         f"{start} is no store: it has no `nodes`, no folder from it upward has "
-        f"{' or '.join(_HIDDEN)} with `nodes`, and no YAML file of a bench is in it"
+        f"{' or '.join(_HIDDEN)} with `nodes`, and neither YAML files of a bench nor Markdown "
+        "lessons with an episodes.jsonl are in it"
     )
 
 
@@ -308,6 +322,11 @@ def _files(
 
 def _twice(name: str, own: str, first: str) -> Fault:
     return Fault(name, 1, f"the id '{own}' also stands in {first}; rename one")
+
+
+def _is_markdown(path: Path) -> bool:
+    """Whether a folder has lessons in Markdown that are no nodes of a store."""
+    return "nodes" not in path.absolute().parts and looks_like_markdown(path)
 
 
 def _store_here(folder: Path) -> Path | None:

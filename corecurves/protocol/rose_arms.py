@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from corecurves.canonical import digest, stable_seed
 from corecurves.errors import UsageError
+from corecurves.files.curricula import load_filler
 from corecurves.specs import Lesson, Level
 from corecurves.text import count_tokens
 
@@ -106,7 +107,8 @@ def served_text(
         The level whose text, or whose length, it is.
     donors : sequence of Lesson
         Where a placebo may come from; lessons of the same family are passed over where there are
-        others. The order is by a stable hash of the two lessons.
+        others. The order is by a stable hash of the two lessons; where they are too short, neutral
+        sentences that come with the library follow.
     seed : int
         Seed of the run, for the scrambled order.
 
@@ -133,13 +135,19 @@ def served_text(
     others = [other for other in donors if other.id != lesson.id]
     strange = [other for other in others if other.family != lesson.family] or others
     strange.sort(key=lambda other: digest(["placebo", lesson.id, other.id]))
-    try:
-        return fit([other.levels[0].text for other in strange], tokens)
-    except UsageError as error:
-        raise UsageError(
-            f"the placebo of '{lesson.id}' needs {tokens} tokens of other lessons ({error}); "
-            "add lessons, or leave the arm out"
-        ) from error
+    texts = [other.levels[0].text for other in strange]
+    return fit(texts if _enough(texts, tokens) else [*texts, *_filler(tokens)], tokens)
+
+
+def _enough(texts: Sequence[str], tokens: int) -> bool:
+    joined = " ".join(texts)
+    return within_length(joined, tokens) or count_tokens(joined) > tokens
+
+
+def _filler(tokens: int) -> list[str]:
+    """Neutral sentences of at least so many tokens, again from the first where they run out."""
+    sentences = [correction.text for correction in load_filler()]
+    return sentences * (1 + tokens // count_tokens(" ".join(sentences)))
 
 
 def _truncated(text: str, tokens: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
-from corecurves.errors import UsageError
+from corecurves.arguments import finite
 from corecurves.specs.dates import time_span
 from corecurves.specs.lesson import Episode, Lesson, Level
 
@@ -45,10 +45,7 @@ def half(episode_id: str, holdout: float) -> Literal["test", "train"]:
     >>> half("handshake", 0.3), half("handshake", 0.4), half("handshake", 1)
     ('train', 'test', 'test')
     """
-    if not 0 < holdout <= 1:
-        raise UsageError(
-            f"`holdout` is {holdout}; give a share above 0 and at most 1 (1 takes every episode)"
-        )
+    holdout = finite("holdout", holdout, above=0, most=1)
     # An id may hold a lone surrogate, which JSON can write and UTF-8 cannot.
     digest = hashlib.sha256(episode_id.encode("utf-8", "surrogatepass")).hexdigest()
     return "test" if int(digest[:8], 16) % 1000 < 1000 * holdout else "train"
@@ -69,11 +66,13 @@ def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
     Returns
     -------
     bool
-        True where the episode existed when the level was made, and the level's subtree covered it
-        or was used in it; and for the episode that an L0 of the subtree was first written from,
-        which is often recorded a moment later. What the dates cannot tell counts as a leak: an
-        undated episode existed, and so did every episode where the level is undated. Of two events
-        on one day, dated by day alone, the episode was first.
+        Where the level says which episodes its compressor was shown, they are the answer: True for
+        these, for what a longer level that it was made from was shown, and for what leaks into its
+        L0. Otherwise True where the episode existed when the level was made, and the level's
+        subtree covered it or was used in it; and for the episode that an L0 of the subtree was
+        first written from, which is often recorded a moment later. What the dates cannot tell
+        counts as a leak: an undated episode existed, and so did every episode where the level is
+        undated. Of two events on one day, dated by day alone, the episode was first.
 
     Examples
     --------
@@ -85,6 +84,10 @@ def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
     True
     """
     full = lesson.level(0)
+    if level.depth and any(episode.id in (part.shown or ()) for part in _made_from(lesson, level)):
+        return True
+    if level.shown is not None and level.depth and full is not None:
+        return leaks(lesson, full, episode)
     # A level is made from its L0, whether or not the files name that edge.
     parts = [level] if full is None else [level, full]
     if any(episode.id in part.origins for part in parts):
@@ -93,6 +96,11 @@ def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
     nodes = {name for part in parts for name in (part.node, *part.subtree) if name}
     used = not nodes.isdisjoint(episode.used)
     return (covered or used) and _existed(episode, level)
+
+
+def _made_from(lesson: Lesson, level: Level) -> list[Level]:
+    """A level, and those of its lesson that it was made from."""
+    return [level, *(part for part in lesson.levels if part.node and part.node in level.subtree)]
 
 
 def _existed(episode: Episode, level: Level) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON, digest, stable_seed
 from corecurves.engine.plan import Plan
 from corecurves.errors import UsageError
 from corecurves.recall.material import Material
 from corecurves.recall.probes import Probe, probes_of
-from corecurves.recall.work import Ask, RecallWork
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.selectors import Candidate, as_selector
+from corecurves.selectors.work import Ask, SelectorWork
 
 __all__ = ["Design", "Limits", "make_design"]
 
@@ -84,12 +84,12 @@ class Design:
         return self._prepared[0]
 
     @cached_property
-    def work(self) -> RecallWork:
+    def work(self) -> SelectorWork:
         """What is done with its cells."""
         return self._prepared[1]
 
     @cached_property
-    def _prepared(self) -> tuple[Plan, RecallWork]:
+    def _prepared(self) -> tuple[Plan, SelectorWork]:
         who = self.selector.identity.content()
         place = {name: i for i, name in enumerate(self.lessons)}
         keys: list[str] = []
@@ -127,7 +127,7 @@ class Design:
                 * sum(self.material.pieces[c].tokens for p in self.probes for c in p.candidates),
             },
         )
-        return plan, RecallWork(self.selector, asks)
+        return plan, SelectorWork(self.selector, asks)
 
     def _config(self, who: JSON) -> dict[str, JSON]:
         texts = self.material.texts
@@ -194,15 +194,18 @@ def make_design(
     UsageError
         If an argument is wrong, or nothing is left to replay.
     """
-    for name, value in (("samples", samples), ("pool", pool), ("max_pack_tokens", max_pack_tokens)):
-        if value is not None and (type(value) is not int or value < 1):
-            raise UsageError(f"`{name}` is {value!r}; give a whole number from 1")
+    samples, seed = whole("samples", samples), whole("seed", seed, least=None)
+    pool = None if pool is None else whole("pool", pool)
+    if max_pack_tokens is not None:
+        max_pack_tokens = whole("max_pack_tokens", max_pack_tokens)
     if pool is not None and not whole_store:
-        raise UsageError("`pool` chooses from the whole store; give whole_store=True with it")
+        raise UsageError(
+            "`pool` chooses from the whole store; give whole_store=True (--whole-store) with it"
+        )
     if material.store.cases and not whole_store and probes is None:
         raise UsageError(
             f"{material.store.name} is a bench: it records no episode that was served lessons; "
-            "give whole_store=True for its cases, or a ROSE store"
+            "give whole_store=True (--whole-store) for its cases, or a ROSE store"
         )
     chosen = as_selector(selector)
     most = getattr(chosen, "most_samples", None)
@@ -211,7 +214,7 @@ def make_design(
         raise UsageError(f"`samples` is {samples}, and {chosen.identity.name} has {answers}")
     own = float(chosen.threshold)
     limits = Limits(
-        own if threshold is None else _number("threshold", threshold),
+        own if threshold is None else finite("threshold", threshold),
         max_pack_tokens,
         sweep if isinstance(sweep, bool) else _rising(sweep),
     )
@@ -225,16 +228,10 @@ def make_design(
     return Design(material, chosen, asked, where, pool, samples, seed, limits)
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise UsageError(f"`{name}` is {value!r}; give a finite number")
-    return float(value)
-
-
 def _rising(sweep: Sequence[float]) -> tuple[float, ...]:
     if isinstance(sweep, str | bytes) or not isinstance(sweep, Sequence | np.ndarray):
         raise UsageError(f"`sweep` is {sweep!r}; give True, or thresholds")
-    found = tuple(sorted({_number("sweep", x.item() if hasattr(x, "item") else x) for x in sweep}))
+    found = tuple(sorted({finite("sweep", x) for x in sweep}))
     if not found:
         raise UsageError("`sweep` is empty; give True, or thresholds")
     return found

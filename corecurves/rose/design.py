@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from corecurves.arguments import finite, whole
 from corecurves.canonical import stable_seed
 from corecurves.errors import UsageError, unknown
 from corecurves.protocol.arms import check_arms
@@ -148,13 +149,14 @@ def make_design(
     UsageError
         If an argument is wrong, or no episode is left.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-        raise UsageError(f"`samples` is {samples!r}; give a whole number from 1")
+    samples, seed = whole("samples", samples), whole("seed", seed, least=None)
     if leaked not in ("drop", "keep"):
         raise UsageError(unknown("leaks", leaked, ("drop", "keep")))
     there = sorted({level.depth for lesson in store.lessons for level in lesson.levels})
     names = [f"L{depth}" for depth in there]
     asked = names if levels is None else [levels] if isinstance(levels, str) else list(levels)
+    if not asked:
+        raise UsageError(f"`levels` is empty; give some of {', '.join(names)}, or None for all")
     for name in asked:
         if name not in names:
             raise UsageError(unknown("level", name, names))
@@ -162,8 +164,7 @@ def make_design(
     if holdout is None:
         made = any(level.compressor for lesson in store.lessons for level in lesson.levels)
         holdout = DEFAULT_HOLDOUT if made else 1.0
-    if not 0 < holdout <= 1:
-        raise UsageError(f"`holdout` is {holdout}; give a share above 0, or 1 for all episodes")
+    holdout = finite("holdout", holdout, above=0, most=1)
     design = Design(
         store, check_arms(arms, ROSE_ARMS), depths, holdout, samples, seed, leaked, framings
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corecurves import __version__
+from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON, canonical_json, digest
 from corecurves.engine.plan import Plan
 from corecurves.engine.records import Block
@@ -19,9 +20,9 @@ from corecurves.files.store import open_store, refuse_inside
 from corecurves.graders import as_grader
 from corecurves.models.resolve import as_model
 from corecurves.protocol.framings import EVALUATION, Framing
+from corecurves.replay.stages import Stages
+from corecurves.replay.work import Prompt, ReplayWork
 from corecurves.rose.design import Design, make_design
-from corecurves.rose.stages import Stages
-from corecurves.rose.work import Prompt, RoseWork
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.specs import Store
 from corecurves.text import count_tokens
@@ -88,6 +89,8 @@ def prepare(
         opened, arms=arms, levels=levels, holdout=holdout, samples=samples, seed=seed,
         leaked=leaks, framings=framings,
     )  # fmt: skip
+    temperature = finite("temperature", temperature, least=0)
+    max_tokens = whole("max_tokens", max_tokens)
     asked = as_model(model)
     outcomes = [e.outcome for lesson in design.lessons for e in design.episodes(lesson)]
     judge = as_grader(grader, asked, outcomes)
@@ -100,7 +103,7 @@ def prepare(
     if wants == "gain" and "control" not in design.arms:
         raise UsageError("the grader gain is taken against the control; add the arm 'control'")
     prompts, index = _cells(design, asked, wants, temperature, max_tokens)
-    work = RoseWork(asked, prompts, wants, temperature, max_tokens)
+    work = ReplayWork(asked, prompts, wants, temperature, max_tokens)
     config = _config(design, asked, judge, temperature, max_tokens)
     longest = max(len(design.episodes(lesson)) for lesson in design.lessons)
     calls = sum(

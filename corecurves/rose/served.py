@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves import __version__
+from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON, canonical_json, digest, stable_seed
 from corecurves.engine.plan import Plan
 from corecurves.engine.run import LedgerChoice, open_ledger
@@ -22,8 +23,8 @@ from corecurves.files.store import open_store, refuse_inside
 from corecurves.graders import as_grader
 from corecurves.models.resolve import as_model
 from corecurves.protocol.framings import EVALUATION, Framing
-from corecurves.rose.stages import Stages
-from corecurves.rose.work import Prompt, RoseWork
+from corecurves.replay.stages import Stages
+from corecurves.replay.work import Prompt, ReplayWork
 from corecurves.schema import SCHEMA_VERSION, SERVED
 from corecurves.specs import ServedCase, Store
 
@@ -89,6 +90,9 @@ def run_served_cases(
         raise UsageError(
             f"{opened.name} has no cases of the kinds multi, distractor, conflict, null"
         )
+    samples, seed = whole("samples", samples), whole("seed", seed, least=None)
+    temperature = finite("temperature", temperature, least=0)
+    max_tokens = whole("max_tokens", max_tokens)
     asked = as_model(model)
     judge = as_grader(grader, asked, [case.outcome for case in opened.cases])
     wants = getattr(judge, "wants", "answer")
@@ -143,7 +147,7 @@ def run_served_cases(
         volatile=bool(getattr(asked, "volatile", False) or getattr(judge, "volatile", False)),
     )
     tasks = {key: opened.cases[row[0]].task for key, row in zip(plan.keys, index, strict=True)}
-    work = RoseWork(asked, prompts, wants, temperature, max_tokens)
+    work = ReplayWork(asked, prompts, wants, temperature, max_tokens)
     stages = Stages(plan, work, judge, tasks, seed)
     if isinstance(ledger, str | Path):
         refuse_inside(opened, ledger)

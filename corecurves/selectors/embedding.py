@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from corecurves.arguments import whole
 from corecurves.canonical import JSON, digest
-from corecurves.errors import UsageError
 from corecurves.lexical import content_words
 from corecurves.selectors.base import Candidate, Fixed, Opinion
 from corecurves.specs import Identity
@@ -56,8 +56,7 @@ class Lsa(Fixed):
     threshold: ClassVar[float] = 0.2
 
     def __post_init__(self) -> None:
-        if type(self.dims) is not int or self.dims < 1:
-            raise UsageError(f"`dims` is {self.dims!r}; give a whole number from 1")
+        whole("dims", self.dims)
 
     @property
     def identity(self) -> Identity:

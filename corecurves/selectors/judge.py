@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON
-from corecurves.errors import UsageError
 from corecurves.json_text import objects_in
 from corecurves.models.base import CutOff
 from corecurves.selectors.base import Candidate, Opinion
@@ -54,10 +54,8 @@ class RelevanceJudge:
     threshold: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
-            raise UsageError(f"`temperature` is {self.temperature}; give a number from 0")
-        if self.max_tokens < 1:
-            raise UsageError(f"`max_tokens` is {self.max_tokens}; give a whole number from 1")
+        finite("temperature", self.temperature, least=0)
+        whole("max_tokens", self.max_tokens)
 
     @property
     def identity(self) -> Identity:

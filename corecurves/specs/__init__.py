@@ -3,6 +3,7 @@
 from corecurves.specs.curriculum import Correction, Curriculum, Lemma, Pack, Relation, Token
 from corecurves.specs.identity import Identity
 from corecurves.specs.lesson import (
+    DROPPED_KINDS,
     Checks,
     Dropped,
     Episode,
@@ -14,6 +15,7 @@ from corecurves.specs.lesson import (
 )
 
 __all__ = [
+    "DROPPED_KINDS",
     "Checks",
     "Correction",
     "Curriculum",

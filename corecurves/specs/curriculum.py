@@ -233,3 +233,8 @@ class Curriculum:
     def __repr__(self) -> str:
         shape = f"{self.shape}, {len(self)} corrections"
         return f"Curriculum({self.concept!r}, {shape}, split={self.split!r})"
+
+    def _repr_html_(self) -> str:
+        from corecurves.specs.views import curriculum_html
+
+        return curriculum_html(self)

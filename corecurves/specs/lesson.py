@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from corecurves.canonical import JSON
 
-__all__ = ["Checks", "Dropped", "Episode", "Lesson", "Level", "Outcome", "ServedCase", "Store"]
+__all__ = [
+    "DROPPED_KINDS",
+    "Checks",
+    "Dropped",
+    "Episode",
+    "Lesson",
+    "Level",
+    "Outcome",
+    "ServedCase",
+    "Store",
+]
+
+DROPPED_KINDS = ("parameter", "edge-case", "rationale", "example", "precondition", "step")
+"""Kinds of claim that a level may drop: the closed list."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +33,7 @@ class Dropped:
     claim : str
         What was dropped.
     kind : str
-        What sort of claim it was, e.g. ``parameter``, ``rationale``, ``edge-case``.
+        What sort of claim it was: one of `DROPPED_KINDS`; empty where the file does not say.
     holder : str
         The level or node that still holds it; empty where the file does not say.
     """
@@ -57,6 +71,10 @@ class Level:
         Ids of the nodes that it was made from, its own among them.
     origins : tuple of str
         Ids of the episodes that an L0 of the subtree was first written from.
+    shown : tuple of str or None
+        Ids of the episodes that its compressor was shown; None where the file does not say.
+    load_bearing, preserve : tuple of str
+        Spans of it that were seen doing work, and what a shorter form must keep.
     """
 
     depth: int
@@ -70,6 +88,9 @@ class Level:
     merged: bool = False
     subtree: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    shown: tuple[str, ...] | None = None
+    load_bearing: tuple[str, ...] = ()
+    preserve: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -103,6 +124,11 @@ class Lesson:
     def level(self, depth: int) -> Level | None:
         """Level of a depth, or None."""
         return next((level for level in self.levels if level.depth == depth), None)
+
+    def _repr_html_(self) -> str:
+        from corecurves.specs.views import lesson_html
+
+        return lesson_html(self)
 
 
 @dataclass(frozen=True)
@@ -227,6 +253,38 @@ class Store:
     skipped: tuple[str, ...] = ()
     path: str = ""
 
+    @classmethod
+    def from_markdown(cls, folder: str | Path) -> Store:
+        """Store of a team's own lessons in Markdown, with the episodes that test them.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A folder with ``name.md`` (the full lesson), ``name.L1.md``, ``name.L2.md`` … (shorter
+            and shorter), and ``episodes.jsonl`` or ``episodes.yaml``. Front matter may be left out:
+            the title is then the first heading. ``"own_notes"`` is the example that comes along.
+
+        Returns
+        -------
+        Store
+            Lessons by id; opened read-only.
+
+        Raises
+        ------
+        UsageError
+            If there is no such folder, or no lesson in it.
+        FileFaults
+            If something is wrong in it: every fault, with file and line.
+
+        Examples
+        --------
+        >>> Store.from_markdown("own_notes")
+        Store('own_notes', 2 lessons, 6 episodes)
+        """
+        from corecurves.files.markdown import load_markdown  # above: read when it is called
+
+        return load_markdown(folder)
+
     def demo(self) -> Store:
         """The small named subset that a demonstration runs; it has no cases of other kinds."""
         lessons = tuple(lesson for lesson in self.lessons if lesson.demo)
@@ -236,3 +294,8 @@ class Store:
     def __repr__(self) -> str:
         n = sum(map(len, self.episodes.values()))
         return f"Store({self.name!r}, {len(self.lessons)} lessons, {n} episodes)"
+
+    def _repr_html_(self) -> str:
+        from corecurves.specs.views import store_html
+
+        return store_html(self)

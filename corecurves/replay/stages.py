@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from corecurves.arguments import whole
 from corecurves.canonical import digest, stable_seed
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
 from corecurves.engine.records import Block
-from corecurves.engine.run import arun_apart, run
+from corecurves.engine.run import Work, arun_apart, run
 from corecurves.graders import BlindCase, Preference
-from corecurves.rose.work import GradeWork, RoseWork
+from corecurves.replay.work import GradeWork, ReplayWork
 
-__all__ = ["Stages"]
+__all__ = ["Cases", "Stages"]
 
-_Cases = dict[str, tuple[str, BlindCase]]
+Cases = dict[str, tuple[str, BlindCase]]
+"""Key of the grade, and blind case, by key of the cell."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Stages:
     ----------
     plan : Plan
         The cells of the first stage.
-    work : RoseWork
+    work : ReplayWork
         What is done with them.
     grader : Grader
         Who grades the candidates.
@@ -43,7 +45,7 @@ class Stages:
     """
 
     plan: Plan
-    work: RoseWork
+    work: ReplayWork
     grader: Any
     tasks: Mapping[str, str]
     seed: int
@@ -52,34 +54,36 @@ class Stages:
         self, book: Ledger, executor: object, max_concurrency: int, progress: bool
     ) -> Iterator[Block]:
         """Run what is missing of both stages; what is known of cells, then their grades."""
-        options = self._options(executor, max_concurrency, progress)
-        run(self.plan, self.work, book, **options)
-        cases = self._cases(book)
-        plan, work = self._grading(cases)
-        run(plan, work, book, **options)
-        return self._known(book, cases)
+        options = self.options(executor, max_concurrency, progress)
+        for plan, work in self.rounds(book):
+            run(plan, work, book, **options)
+        return self.known(book)
 
     async def arun(
         self, book: Ledger, executor: object, max_concurrency: int, progress: bool
     ) -> Iterator[Block]:
         """Awaitable twin of `run`."""
-        options = self._options(executor, max_concurrency, progress)
-        await arun_apart(self.plan, self.work, book, **options)
-        cases = self._cases(book)
-        plan, work = self._grading(cases)
-        await arun_apart(plan, work, book, **options)
-        return self._known(book, cases)
+        options = self.options(executor, max_concurrency, progress)
+        for plan, work in self.rounds(book):
+            await arun_apart(plan, work, book, **options)
+        return self.known(book)
 
-    def _options(self, executor: object, max_concurrency: int, progress: bool) -> dict[str, Any]:
+    def rounds(self, book: Ledger) -> Iterator[tuple[Plan, Work]]:
+        """What is to be run, one after the other: the second follows from what the first found."""
+        yield self.plan, self.work
+        yield self._grading(self.cases(book))
+
+    def options(self, executor: object, max_concurrency: int, progress: bool) -> dict[str, Any]:
+        """How a plan of these stages is run."""
         # A model says how many calls it takes at once; on an executor each process has its own.
         own = getattr(self.work.model, "concurrency", None) if executor is None else None
-        most = own or max_concurrency
-        concurrency = min(max_concurrency, most)
+        most = whole("max_concurrency", max_concurrency)
+        concurrency = min(most, own or most)
         return {"executor": executor, "max_concurrency": concurrency, "progress": progress}
 
-    def _cases(self, book: Ledger) -> _Cases:
+    def cases(self, book: Ledger) -> Cases:
         """Key of the grade, and blind case, of each cell that has a candidate."""
-        found: _Cases = {}
+        found: Cases = {}
         if self.work.wants == "gain":
             return found
         who = self.grader.identity.content()
@@ -96,7 +100,7 @@ class Stages:
             found[record.key] = digest(["grade", who, case.content()]), case
         return found
 
-    def _grading(self, found: _Cases) -> tuple[Plan, GradeWork]:
+    def _grading(self, found: Cases) -> tuple[Plan, GradeWork]:
         """Plan and work of the second stage, in an order shuffled by seed."""
         cases = dict(found.values())
         keys = sorted(cases)
@@ -111,7 +115,9 @@ class Stages:
         )
         return plan, GradeWork(self.grader, cases)
 
-    def _known(self, book: Ledger, cases: _Cases) -> Iterator[Block]:
+    def known(self, book: Ledger) -> Iterator[Block]:
+        """What is known of cells, then their grades; warns of those without a result."""
+        cases = self.cases(book)
         cells: dict[str, list[str]] = {}
         for key, (grade, _) in cases.items():
             cells.setdefault(grade, []).append(key)

@@ -17,7 +17,7 @@ from corecurves.graders.base import BlindCase, checked_grade
 from corecurves.models.base import Message
 from corecurves.specs import Outcome
 
-__all__ = ["GradeWork", "Prompt", "RoseWork"]
+__all__ = ["GradeWork", "Prompt", "ReplayWork"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class RoseWork:
+class ReplayWork:
     """First stage: a candidate for each cell.
 
     Parameters
@@ -65,7 +65,7 @@ class RoseWork:
     temperature: float
     max_tokens: int
 
-    def part(self, cells: Sequence[Cell]) -> RoseWork:
+    def part(self, cells: Sequence[Cell]) -> ReplayWork:
         """The same for some cells alone: their prompts."""
         return replace(self, prompts={cell.key: self.prompts[cell.key] for cell in cells})
 

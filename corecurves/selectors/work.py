@@ -16,9 +16,9 @@ from corecurves.engine.plan import Cell
 from corecurves.engine.sink import Sink
 from corecurves.errors import CellFailure
 from corecurves.schema import STATUSES
-from corecurves.selectors import Candidate, Opinion
+from corecurves.selectors.base import Candidate, Opinion
 
-__all__ = ["Ask", "RecallWork"]
+__all__ = ["Ask", "SelectorWork"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class RecallWork:
+class SelectorWork:
     """Scores for the candidates of each prompt.
 
     Parameters
@@ -61,7 +61,7 @@ class RecallWork:
     selector: Any
     asks: Mapping[str, Ask] = field(repr=False)
 
-    def part(self, cells: Sequence[Cell]) -> RecallWork:
+    def part(self, cells: Sequence[Cell]) -> SelectorWork:
         """The same for some cells alone."""
         return replace(self, asks={cell.key: self.asks[cell.key] for cell in cells})
 

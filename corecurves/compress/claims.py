@@ -1,0 +1,137 @@
+"""What a draft dropped, where nobody declares it: spans of the level before, each with a kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from corecurves.specs import Dropped
+from corecurves.text import words
+
+__all__ = ["NEGATIONS", "claims_of", "derived_claims", "kind_of", "telling"]
+
+_RULES = (
+    ("example", r"(?i:\b(?:e\.g\.|for example|for instance|such as))"),
+    ("rationale", r"(?i:\b(?:because|so that|since|therefore|otherwise)\b)"),
+    ("edge-case", r"(?i:\b(?:except|unless|even if|only if|other than|without)\b)"),
+    ("precondition", r"(?i:\b(?:if|when|whenever|once|before|after|as long as)\b)"),
+    (
+        "parameter",
+        r"\d|[\"`'][^\"`']+[\"`']|\w[_=/]\w|\b[A-Z]{2,}\b"
+        r"|(?i:\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice)\b)",
+    ),
+)
+"""Kind of a span: that of the first pattern in it; a step where there is none."""
+_KINDS = [(kind, re.compile(pattern)) for kind, pattern in _RULES]
+_FUNCTION_WORDS = frozenset(
+    words(
+        """
+        a about all also an and any are as at be been but by can could did do does each for from
+        had has have he her his i in into is it its may might more most must my of on or our
+        out over own shall she should so some than that the their them then there these they
+        this those to too under up us very was we were what which while who will with would you your
+        """
+    )
+)
+
+NEGATIONS = frozenset(words("no not never nor none neither without except unless only cannot"))
+"""Words without which a text says something else."""
+
+
+def telling(text: str) -> frozenset[str]:
+    """Words of a text that tell it from others.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    frozenset of str
+        Its words without those that every English text has; a negation tells something.
+
+    Examples
+    --------
+    >>> sorted(telling("Set the port to 6112."))
+    ['6112', 'port', 'set']
+    """
+    return frozenset(words(text)) - _FUNCTION_WORDS
+
+
+def kind_of(span: str) -> str:
+    """Kind of a dropped span, by a plain rule.
+
+    Parameters
+    ----------
+    span : str
+        What was dropped.
+
+    Returns
+    -------
+    str
+        ``example`` where the span holds *e.g.*, *for example* or *such as*; else ``rationale``
+        with *because*, *so that*, *otherwise*; else ``edge-case`` with *except*, *unless*,
+        *without*; else ``precondition`` with *if*, *when*, *before*, *after*; else ``parameter``
+        with a number (``two`` to ``twelve`` as well), a quoted text, a name in capitals or one with
+        ``_``, ``=`` or ``/``; else ``step``.
+
+    Examples
+    --------
+    >>> kind_of("because the sidecar owns it"), kind_of("on port 6112"), kind_of("rinse it")
+    ('rationale', 'parameter', 'step')
+    """
+    return next((kind for kind, pattern in _KINDS if pattern.search(span)), "step")
+
+
+def claims_of(spans: Iterable[str], holder: str) -> tuple[Dropped, ...]:
+    """Claims that spans stand for.
+
+    Parameters
+    ----------
+    spans : iterable of str
+        What was dropped, in order.
+    holder : str
+        What still holds it.
+
+    Returns
+    -------
+    tuple of Dropped
+        One for each span that has a word to tell; one for all together where none has.
+
+    Examples
+    --------
+    >>> claims_of(["of the", ", on port 6112"], "L0")
+    (Dropped(claim='on port 6112', kind='parameter', holder='L0'),)
+    """
+    found = [" ".join(span.split()).strip(" ,;:.") for span in spans]
+    told = [span for span in found if telling(span)] or [" … ".join(filter(None, found))]
+    return tuple(Dropped(span, kind_of(span), holder) for span in dict.fromkeys(told) if span)
+
+
+def derived_claims(before: str, text: str, holder: str) -> tuple[Dropped, ...]:
+    """Claims that a text dropped, by comparing its words with those of the level before.
+
+    Parameters
+    ----------
+    before, text : str
+        The longer and the shorter text.
+    holder : str
+        What still holds the claims.
+
+    Returns
+    -------
+    tuple of Dropped
+        One a run of words that are gone; none where no word is.
+
+    Examples
+    --------
+    >>> derived_claims("Wear gloves, because acid burns.", "Wear gloves.", "L0")
+    (Dropped(claim='because acid burns', kind='rationale', holder='L0'),)
+    """
+    old, new = before.split(), text.split()
+    bare = [[word.strip(".,;:").casefold() for word in side] for side in (old, new)]
+    matcher = SequenceMatcher(a=bare[0], b=bare[1], autojunk=False)
+    gone = [" ".join(old[a:b]) for tag, a, b, _, _ in matcher.get_opcodes() if tag != "equal"]
+    return claims_of(filter(None, gone), holder)

@@ -1,0 +1,296 @@
+"""A team's own lessons: Markdown files in a folder, with the episodes that test them beside.
+
+``name.md`` is the full lesson, ``name.L1.md``, ``name.L2.md`` … are its shorter levels; front
+matter is optional in all of them. ``episodes.jsonl`` has one episode a line, ``episodes.yaml`` a
+list of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from yaml.nodes import Node
+
+from corecurves.bundled import bundled_path
+from corecurves.errors import Fault, FileFaults, UsageError, unknown
+from corecurves.files.front_matter import split_front_matter
+from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
+from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
+from corecurves.files.yaml_text import Reader, read_text
+from corecurves.specs.lesson import DROPPED_KINDS, Lesson, Level, Store
+from corecurves.text import count_tokens
+
+__all__ = ["load_markdown", "looks_like_markdown"]
+
+_EXAMPLE = "own_notes"
+_LEVEL = re.compile(r"(?P<stem>.+)\.L(?P<depth>\d{1,3})", re.IGNORECASE)
+_LESSON_KEYS = ("id", "title", "family", "kind", "demo")
+_LEVEL_KEYS = ("dropped", "planted", "compressor", "shown")
+_BOTH_KEYS = ("created", "covers_tasks", "load_bearing", "preserve")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+_CODE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A file as it was read."""
+
+    path: str
+    stem: str
+    reader: Reader
+    table: Mapping[str, Node]
+    text: str
+
+
+def looks_like_markdown(folder: Path) -> bool:
+    """Whether a folder has lessons in Markdown; they may be wrong inside.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder.
+
+    Returns
+    -------
+    bool
+        True where a Markdown file stands beside a file of episodes, or beside a level of itself.
+    """
+    if not folder.is_dir():
+        return False
+    names = {path.name.lower() for path in folder.iterdir() if path.is_file()}
+    stems = {name.removesuffix(".md") for name in names if name.endswith(".md")}
+    levels = [match for stem in stems if (match := _LEVEL.fullmatch(stem))]
+    return bool(stems and names & set(EPISODE_FILES)) or any(m["stem"] in stems for m in levels)
+
+
+def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
+    """Lessons and episodes of a folder of Markdown files.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder, or ``"own_notes"`` for the example that comes along. Folders in it, hidden
+        files and a README are not read.
+    shown : str
+        What to call it in a fault; its path where empty.
+
+    Returns
+    -------
+    Store
+        Lessons by id, their episodes in the order of the file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder, or no lesson in it.
+    FileFaults
+        If something is wrong in it: every fault, with file and line.
+
+    Examples
+    --------
+    >>> store = load_markdown("own_notes")
+    >>> [level.name for level in store.lessons[0].levels]
+    ['L0', 'L1', 'L2']
+    """
+    path = Path(folder)
+    if str(folder) == _EXAMPLE and not path.exists():
+        path, shown = bundled_path("episodes", _EXAMPLE), shown or f"episodes/{_EXAMPLE}"
+    shown = shown or str(folder)
+    if not path.is_dir():
+        raise UsageError(f"there is no folder {shown}; give one with your lessons, `name.md` each")
+    faults: list[Fault] = []
+    notes: list[str] = []
+    lessons: dict[str, Lesson] = {}
+    names: dict[str, str] = {}
+    files, found = _levels_by_stem(path, shown, notes, faults)
+    for stem, depths in sorted(files.items()):
+        lesson, place = _lesson(stem, depths, notes, faults)
+        if lesson is None:
+            continue
+        if lesson.id in lessons:
+            first = names[lesson.id]
+            faults.append(
+                Fault(place, 1, f"the id '{lesson.id}' is also that of {first}.md; rename one")
+            )
+            continue
+        lessons[lesson.id] = lesson
+        names[lesson.id] = stem
+    if not found:
+        raise UsageError(f"{shown} has no Markdown file in it; write each lesson as `name.md`")
+    one = len(files) == 1
+    episodes = read_episodes(path, shown, lessons, names, faults, one=one)
+    if faults:
+        raise FileFaults(faults)
+    return Store(
+        name=path.resolve().name,
+        lessons=tuple(lessons[key] for key in sorted(lessons)),
+        episodes={key: tuple(episodes[key]) for key in sorted(lessons)},
+        skipped=tuple(notes),
+        path=str(path.absolute()),
+    )
+
+
+def _levels_by_stem(
+    folder: Path, shown: str, notes: list[str], faults: list[Fault]
+) -> tuple[dict[str, dict[int, tuple[Path, str]]], int]:
+    """Files of each lesson by depth, and how many there are."""
+    found: dict[str, dict[int, tuple[Path, str]]] = {}
+    number = 0
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() != ".md" or path.name.startswith(".") or not path.is_file():
+            continue
+        if path.stem.lower() == "readme":
+            notes.append(f"{path.name}: not read as a lesson")
+            continue
+        number += 1
+        match = _LEVEL.fullmatch(path.stem)
+        stem, depth = (match["stem"], int(match["depth"])) if match else (path.stem, 0)
+        name = f"{shown}/{path.name}"
+        other = found.setdefault(stem, {}).setdefault(depth, (path, name))[1]
+        if other != name:
+            faults.append(Fault(name, 1, f"is level {depth} of '{stem}', as {other} is; keep one"))
+    return found, number
+
+
+def _lesson(
+    stem: str, files: Mapping[int, tuple[Path, str]], notes: list[str], faults: list[Fault]
+) -> tuple[Lesson | None, str]:
+    """Lesson of a name's files, and where it stands."""
+    pages = {
+        depth: page
+        for depth, (path, name) in sorted(files.items())
+        if (page := _page(path, name, stem, depth, notes, faults)) is not None
+    }
+    first = files[min(files)][1]
+    for depth in sorted(files):
+        if depth and depth - 1 not in files:
+            name = files[depth][1]
+            lower = f"{stem}.md" if depth == 1 else f"{stem}.L{depth - 1}.md"
+            what = "the full lesson" if depth == 1 else f"level {depth - 1}"
+            message = f"is level {depth}, and {what} is not there; write {lower}, or rename this"
+            faults.append(Fault(name, 1, message))
+    if len(pages) < len(files) or 0 not in pages:
+        return None, first
+    head = pages[0]
+    own = text_of(head.reader, head.table, "id") or stem
+    if "/" in own:
+        head.reader.fault(head.table["id"], f"the id '{own}' has a / in it; write another sign")
+    title, family, kind = (
+        text_of(head.reader, head.table, key) for key in ("title", "family", "kind")
+    )
+    demo = bool(head.reader.flag(head.table["demo"], "demo")) if "demo" in head.table else False
+    levels = [_level(page, own, depth) for depth, page in pages.items()]
+    for before, level in pairwise(levels):
+        longer, tokens = count_tokens(before.text), count_tokens(level.text)
+        if tokens >= longer:
+            message = (
+                f"level {level.name} has {tokens} tokens, no fewer than the {longer} of "
+                f"{before.name}; shorten it"
+            )
+            faults.append(Fault(pages[level.depth].path, 1, message))
+    title = title or next(_headings(head.text), stem)
+    return Lesson(own, title, family, kind, tuple(levels), demo), first
+
+
+def _page(
+    path: Path, name: str, stem: str, depth: int, notes: list[str], faults: list[Fault]
+) -> _Page | None:
+    text = read_text(path, name, faults)
+    if text is None:
+        return None
+    reader = Reader(name, faults)
+    parts = split_front_matter(text)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if parts is None and lines[0].rstrip() == "---":
+        reader.fault(None, "begins with `---`, and no second `---` ends the front matter; write it")
+        return None
+    header, body = parts or ("", "\n".join(lines).strip("\n"))
+    table: dict[str, Node] | None = {}
+    if header.strip():
+        root = reader.parse(header)
+        table = keys_of(reader, root) if root is not None else None
+    if not body.strip():
+        faults.append(Fault(name, 1 + header.count("\n"), "has no text below its front matter"))
+        return None
+    if table is None:
+        return None
+    _check_keys(reader, table, path.name, stem, depth, notes)
+    return _Page(name, stem, reader, table, body)
+
+
+def _check_keys(
+    reader: Reader,
+    table: Mapping[str, Node],
+    file: str,
+    stem: str,
+    depth: int,
+    notes: list[str],
+) -> None:
+    """Faults of keys that are misspelt or in the wrong file; the others are noted."""
+    here, elsewhere = (_LEVEL_KEYS, _LESSON_KEYS) if depth else (_LESSON_KEYS, _LEVEL_KEYS)
+    alone = []
+    for key, node in table.items():
+        known = [*here, *_BOTH_KEYS]
+        if key in known:
+            continue
+        if key in elsewhere:
+            place = f"{stem}.md" if depth else "the file of a level"
+            reader.fault(node, f"`{key}` belongs in {place}; move it there")
+            continue
+        near = difflib.get_close_matches(key, [*known, *elsewhere], n=1, cutoff=0.75)
+        if near and abs(len(near[0]) - len(key)) < 2:
+            reader.fault(node, f"the front matter has no key `{key}`; did you mean `{near[0]}`?")
+        else:
+            alone.append(key)
+    if alone:
+        notes.append(f"{file}: keys left alone: {', '.join(alone)}")
+
+
+def _level(page: _Page, lesson: str, depth: int) -> Level:
+    dropped = tuple(dropped_claims(page.reader, page.table.get("dropped")))
+    for claim in dropped:
+        if claim.kind and claim.kind not in DROPPED_KINDS:
+            page.reader.fault(page.table["dropped"], unknown("kind", claim.kind, DROPPED_KINDS))
+    planted, created, compressor = (
+        text_of(page.reader, page.table, key) for key in ("planted", "created", "compressor")
+    )
+    return Level(
+        depth,
+        page.text,
+        node=f"{lesson}.L{depth}",
+        dropped=dropped,
+        planted=planted,
+        created=created,
+        covers=texts_of(page.reader, page.table, "covers_tasks"),
+        compressor=compressor,
+        subtree=tuple(f"{lesson}.L{below}" for below in range(depth + 1)),
+        shown=texts_of(page.reader, page.table, "shown") if "shown" in page.table else None,
+        load_bearing=texts_of(page.reader, page.table, "load_bearing"),
+        preserve=texts_of(page.reader, page.table, "preserve"),
+    )
+
+
+def _headings(text: str) -> Iterator[str]:
+    """Headings outside code."""
+    fence, before = "", ""
+    for line in text.split("\n"):
+        code = _CODE.match(line)
+        if fence or code:
+            if not fence and code:
+                fence = code["fence"]
+            elif code and code["fence"].startswith(fence) and line.strip() == code["fence"]:
+                fence = ""
+            before = ""
+            continue
+        heading = _HEADING.fullmatch(line)
+        if heading and heading["title"].strip():
+            yield heading["title"].strip()
+        elif before and _UNDERLINE.fullmatch(line):
+            yield before
+        before = line.strip()

@@ -1,0 +1,183 @@
+"""Episodes beside lessons in Markdown: JSON lines, one an episode, or a YAML list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from corecurves.errors import Fault, unknown
+from corecurves.files.nodes import json_lines
+from corecurves.files.pairs import check_outcome
+from corecurves.files.yaml_text import Reader, read_text
+from corecurves.specs.lesson import Checks, Episode, Lesson, Outcome
+
+__all__ = ["EPISODE_FILES", "read_episodes"]
+
+EPISODE_FILES = ("episodes.jsonl", "episodes.yaml", "episodes.yml")
+_OPTIONAL = ("id", "lesson", "trap", "checks", "created")
+
+
+def read_episodes(
+    folder: Path,
+    shown: str,
+    lessons: Mapping[str, Lesson],
+    stems: Mapping[str, str],
+    faults: list[Fault],
+    *,
+    one: bool,
+) -> dict[str, list[Episode]]:
+    """Episodes of a folder, by lesson.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    shown : str
+        What it is called in a fault.
+    lessons : mapping of str to Lesson
+        Lessons by id.
+    stems : mapping of str to str
+        Name of each lesson's file without its ending, by id; an episode may give either.
+    faults : list of Fault
+        Where faults go.
+    one : bool
+        Whether the folder has one lesson alone, so that an episode need not say which.
+
+    Returns
+    -------
+    dict of str to list of Episode
+        A key a lesson. An episode without an id is called by its number in the folder.
+    """
+    before = len(faults)
+    whole = not faults  # of a lesson that could not be read, an episode is no second fault
+    found: dict[str, list[Episode]] = {key: [] for key in lessons}
+    by_name = {**{stem: key for key, stem in stems.items()}, **{key: key for key in lessons}}
+    places: dict[str, str] = {}
+    files = [name for name in EPISODE_FILES if (folder / name).is_file()]
+    if not files:
+        faults.append(
+            Fault(
+                f"{shown}/{EPISODE_FILES[0]}",
+                0,
+                'is missing; write one episode a line: {"task": "…", "good": "…"}',
+            )
+        )
+    number = 0
+    for name in files:
+        reader = Reader(f"{shown}/{name}", faults)
+        for node in _nodes(reader, folder / name):
+            number += 1
+            _add(reader, node, number, by_name, lessons, found, places, one=one, whole=whole)
+    if len(faults) == before:
+        for key, episodes in found.items():
+            if not episodes:
+                message = (
+                    f"no episode is about this lesson; write one in {files[0]} "
+                    f"with the lesson '{key}', or move this file out of the folder"
+                )
+                faults.append(Fault(f"{shown}/{stems[key]}.md", 1, message))
+    return found
+
+
+def _nodes(reader: Reader, path: Path) -> Iterator[Node]:
+    text = read_text(path, reader.name, reader.faults)
+    if text is None:
+        return
+    if path.suffix == ".jsonl":
+        yield from json_lines(text, reader.name, reader.faults)
+        return
+    root = reader.parse(text)
+    if isinstance(root, MappingNode):
+        table = reader.mapping(root, "a file of episodes", required=("episodes",))
+        root = table["episodes"] if table else None
+    if root is not None:
+        yield from reader.items(root, "episodes")
+
+
+def _add(
+    reader: Reader,
+    node: Node,
+    number: int,
+    by_name: Mapping[str, str],
+    lessons: Mapping[str, Lesson],
+    found: dict[str, list[Episode]],
+    places: dict[str, str],
+    *,
+    one: bool,
+    whole: bool,
+) -> None:
+    table = reader.mapping(node, "an episode", required=("task", "good"), optional=_OPTIONAL)
+    if table is None:
+        return
+    own = (reader.text(table["id"], "id") or "") if "id" in table else f"episode-{number}"
+    place = f"{reader.name}:{reader.line(table.get('id', node))}"
+    if own and places.setdefault(own, place) != place:
+        reader.fault(
+            table.get("id", node), f"the id '{own}' also stands at {places[own]}; rename one"
+        )
+    task = reader.text(table["task"], "task") or ""
+    created = (reader.text(table["created"], "created") or "") if "created" in table else ""
+    outcome = _outcome(reader, table, task)
+    for key in _about(reader, node, table, by_name, lessons, one=one, whole=whole):
+        found[key].append(Episode(own, task, outcome, family=lessons[key].family, created=created))
+
+
+def _about(
+    reader: Reader,
+    node: Node,
+    table: Mapping[str, Node],
+    by_name: Mapping[str, str],
+    lessons: Mapping[str, Lesson],
+    *,
+    one: bool,
+    whole: bool,
+) -> list[str]:
+    """Ids of the lessons that an episode is about."""
+    if "lesson" not in table:
+        if not one:
+            first = min(lessons, default="…")
+            reader.fault(
+                node, f"an episode lacks `lesson`, and there are several; write `lesson: {first}`"
+            )
+        return list(lessons) if one else []
+    about = []
+    for name in _texts(reader, table["lesson"], "lesson"):
+        if name in by_name:
+            about.append(by_name[name])
+        elif whole and name:
+            reader.fault(table["lesson"], unknown("lesson", name, sorted(lessons)))
+    return list(dict.fromkeys(about))
+
+
+def _outcome(reader: Reader, table: Mapping[str, Node], task: str) -> Outcome:
+    before = len(reader.faults)
+    good, trap = (
+        tuple(_texts(reader, table[key], key)) if key in table else () for key in ("good", "trap")
+    )
+    checks = Checks()
+    if "checks" in table:
+        inner = reader.mapping(
+            table["checks"], "`checks`", required=(), optional=("must", "must_not")
+        )
+        words = (
+            tuple(_texts(reader, inner[key], key)) if inner and key in inner else ()
+            for key in ("must", "must_not")
+        )
+        checks = Checks(*words)
+    outcome = Outcome(good, trap, checks)
+    if len(reader.faults) == before:
+        for (key, index), message in check_outcome(outcome, task):
+            node = table.get(key, table["good"])
+            if index is not None and isinstance(node, SequenceNode):
+                node = node.value[index]
+            reader.fault(node, message)
+    return outcome
+
+
+def _texts(reader: Reader, node: Node, key: str) -> Iterator[str]:
+    """Texts of a list, or a text alone; an empty one keeps its place, so that pairs stay pairs."""
+    items = node.value if isinstance(node, SequenceNode) else [node]
+    for item in items:
+        yield reader.text(item, key) or ""

@@ -1,0 +1,138 @@
+"""Keys of front matter, which may be missing, null or empty; unknown ones are for the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from yaml.nodes import MappingNode, Node, ScalarNode
+
+from corecurves.files.yaml_text import Reader
+from corecurves.specs.lesson import Dropped
+
+__all__ = ["dropped_claims", "is_null", "keys_of", "text_of", "texts_of"]
+
+_NULL = "tag:yaml.org,2002:null"
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is an unquoted ``null``, ``~`` or nothing.
+
+    Parameters
+    ----------
+    node : Node
+        The node.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
+    return isinstance(node, ScalarNode) and node.tag == _NULL
+
+
+def keys_of(reader: Reader, root: Node) -> dict[str, Node] | None:
+    """Nodes by key: unknown keys are kept, a repeated one is a fault.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reader of the file.
+    root : Node
+        The mapping.
+
+    Returns
+    -------
+    dict of str to Node, or None
+        None where it is no mapping.
+    """
+    if not isinstance(root, MappingNode):
+        reader.fault(root, "the front matter is no mapping; write `id: …`")
+        return None
+    found: dict[str, Node] = {}
+    for key_node, value in root.value:
+        key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
+        if key in found:
+            reader.fault(key_node, f"`{key}` stands twice in the front matter; keep one")
+        found.setdefault(key, value)
+    return found
+
+
+def text_of(reader: Reader, table: Mapping[str, Node], key: str) -> str:
+    """Text of an optional key.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reader of the file.
+    table : mapping of str to Node
+        Nodes by key.
+    key : str
+        The key.
+
+    Returns
+    -------
+    str
+        Empty where it is missing, null or empty.
+    """
+    node = table.get(key)
+    if node is None or is_null(node) or (isinstance(node, ScalarNode) and not node.value.strip()):
+        return ""
+    return reader.text(node, key) or ""
+
+
+def texts_of(reader: Reader, table: Mapping[str, Node], key: str) -> tuple[str, ...]:
+    """Texts of an optional list, each once; a single text is a list of one.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reader of the file.
+    table : mapping of str to Node
+        Nodes by key.
+    key : str
+        The key.
+
+    Returns
+    -------
+    tuple of str
+        Empty where it is missing or null.
+    """
+    node = table.get(key)
+    if node is None or is_null(node):
+        return ()
+    items = [node] if isinstance(node, ScalarNode) else reader.items(node, key)
+    found = (reader.text(item, key) for item in items)
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def dropped_claims(reader: Reader, node: Node | None) -> Iterator[Dropped]:
+    """Claims of ``dropped``: texts, or mappings with ``claim``, ``kind`` and ``holder``.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reader of the file.
+    node : Node or None
+        The list.
+
+    Yields
+    ------
+    Dropped
+        In the order of the file.
+    """
+    if node is None or is_null(node):
+        return
+    for item in reader.items(node, "dropped"):
+        if isinstance(item, ScalarNode):
+            claim = reader.text(item, "dropped")
+            if claim:
+                yield Dropped(claim)
+            continue
+        table = keys_of(reader, item)
+        if table is None:
+            continue
+        claim, kind, holder = (text_of(reader, table, key) for key in ("claim", "kind", "holder"))
+        if claim:
+            yield Dropped(claim, kind, holder)
+        else:
+            reader.fault(item, "an entry of `dropped` lacks `claim`; write what was dropped")
