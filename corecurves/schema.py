@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
+    "DESCENT",
     "LANE",
     "RECALL",
     "ROSE",
@@ -239,3 +240,59 @@ RECALL = Schema(
 SWEPT = Variable("kept_at", (*_PICK, "threshold"), "float",
                  "whether the lesson would be served at a threshold")  # fmt: skip
 """What a sweep adds to `RECALL`."""
+
+_LADDER = ("episode", "strategy", "step", "sample")
+_REPEAT = ("episode", "sample")
+_CLAIM = ("episode", "claim")
+
+DESCENT = Schema(
+    "descent",
+    _LADDER,
+    (
+        Variable("tried", _LADDER, "float", "whether the step was tried"),
+        *(
+            replace(ROSE[name], dims=_LADDER)
+            for name in ("passed", "score", "status", "answer", "reason", "tokens_in",
+                         "tokens_out", "tokens_cached", "seconds")
+        ),
+        Variable("rescued", _LADDER, "float", "whether the failed episode passes by this step"),
+        Variable("tokens_spent", _LADDER, "float", "tokens served so far", "o200k tokens"),
+        Variable("calls", _LADDER, "float", "times the model was put the task so far", "calls"),
+        Variable("rung", _LADDER, "text", "what was served"),
+        Variable("rung_text", _LADDER, "text", "text served", recorded=True, long=True),
+        Variable("fault", ("episode", "strategy", "sample"), "text", "what became of the ladder"),
+        Variable("control_passed", _REPEAT, "float", "whether it passes with no lesson"),
+        Variable("control_status", _REPEAT, "text", "how the control ended"),
+        Variable("ceiling", _REPEAT, "float", "whether L0 passes where the short form fails"),
+        Variable("claim_text", _CLAIM, "text", "claim that the shortest form lacks",
+                 recorded=True),
+        Variable("claim_kind", _CLAIM, "text", "kind of the claim"),
+        Variable("claim_holder", _CLAIM, "text", "level or node that holds the claim"),
+        Variable("claim_rank", _CLAIM, "float", "rank of the claim, 1 the most promising"),
+        Variable("worth", _CLAIM, "float", "what the claim is ranked by"),
+        Variable("usefulness", _CLAIM, "float", "usefulness that the judge sees"),
+        Variable("attempts", _CLAIM, "float", "patches with it alone on train episodes", "calls"),
+        Variable("rescues", _CLAIM, "float", "those of them that passed", "calls"),
+        Variable("rescue_rate", _CLAIM, "float", "(rescues + 1) / (attempts + 2)"),
+        Variable("token_share", _CLAIM, "float", "tokens of the claim over those of L0"),
+        Variable("ranking_status", ("episode",), "text", "how the ranking ended"),
+        Variable("ranking_reason", ("episode",), "text", "why there is none", recorded=True),
+        Variable("judge_tokens_in", ("episode",), "float", "prompt tokens of the judge", "tokens",
+                 role="cost"),
+        Variable("judge_tokens_out", ("episode",), "float", "tokens that the judge made or scored",
+                 "tokens", role="cost"),
+        Variable("task", ("episode",), "text", "task", recorded=True),
+        Variable("concept", ("episode",), "text", "lesson", role="coordinate"),
+        Variable("episode_id", ("episode",), "text", "id of the episode", role="coordinate"),
+        Variable("family", ("episode",), "text", "family of the lesson", role="coordinate"),
+        Variable("kind", ("episode",), "text", "kind of lesson", role="coordinate"),
+        Variable("leaked", ("episode",), "flag",
+                 "whether a form of the lesson was made with the episode", role="coordinate"),
+        Variable("short_level", ("episode",), "text", "shortest level", role="coordinate"),
+        Variable("short_tokens", ("episode",), "float", "tokens of the shortest level",
+                 "o200k tokens", role="coordinate"),
+        Variable("full_tokens", ("episode",), "float", "tokens of L0", "o200k tokens",
+                 role="coordinate"),
+        Variable("framing", _REPEAT, "text", "framing of the prompt", role="coordinate"),
+    ),
+)  # fmt: skip
