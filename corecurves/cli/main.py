@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
@@ -11,7 +12,9 @@ from typing import TextIO
 import click
 
 from corecurves.cli.check import check
+from corecurves.cli.compress import compress
 from corecurves.cli.demo import demo
+from corecurves.cli.descent import descend
 from corecurves.cli.lane import lane
 from corecurves.cli.models import models
 from corecurves.cli.recall import COMMANDS as RECALL
@@ -39,6 +42,8 @@ def cli() -> None:
     corecurves lane my_curricula/        their corrections-to-competence curves
     corecurves rose eval                 transfer of lessons across levels of compression
     corecurves rose eval-recall          whether retrieval serves the right lessons
+    corecurves rose compress -o SHORT    shorter levels, accepted by replay, in a copy
+    corecurves rose descend              ways back to detail where a short form fails
     corecurves report sample_efficiency  a page to send to someone
     """  # noqa: D301
 
@@ -47,6 +52,8 @@ for command in (demo, lane, rose, check, report, models):
     cli.add_command(command)
 for command in RECALL:
     rose.add_command(command)
+rose.add_command(compress)
+rose.add_command(descend)
 
 
 def main(args: list[str] | None = None) -> None:
@@ -58,6 +65,10 @@ def main(args: list[str] | None = None) -> None:
         Arguments; None for those of the process.
     """
     warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        # What a file holds may be no text that the terminal can show, such as half of a character.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(args, standalone_mode=False)
     except CorecurvesError as error:

@@ -94,7 +94,7 @@ def eval_recall(
     import corecurves as cc
     from corecurves.files.baselines import baseline_path, load_baseline
 
-    check_targets(out, plot)
+    check_targets(out, plot, store=store)
     names = list(dict.fromkeys(selectors or ("bm25",)))
     single = {"--save": save_as, "--against": against, "--out": out,
               "--ledger": ledger if ledger != "none" else None}  # fmt: skip

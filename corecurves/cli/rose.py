@@ -107,8 +107,9 @@ def evaluate(
 ) -> int:
     """Replay held-out episodes against every level of each lesson.
 
-    STORE is the folder of a ROSE store, a bench folder, or a bundled name; it is opened read-only.
-    The table shows the control first: what the model does with no lesson at all.
+    STORE is the folder of a ROSE store, of a bench, or of lessons in Markdown with their episodes,
+    or a bundled name; it is opened read-only. The table shows the control first: what the model
+    does with no lesson at all.
 
     \b
     corecurves models pull smollm2                      once: the local model's weights
@@ -118,7 +119,7 @@ def evaluate(
     import corecurves as cc
     from corecurves.rose.run import DEFAULT_ARMS
 
-    check_targets(out, plot)
+    check_targets(out, plot, store=store)
     if not 0 < margin < 0.5:
         raise UsageError(f"`--margin` is {margin:g}; give a number above 0 and below 0.5")
     asked: dict[str, Any] = {
@@ -175,6 +176,7 @@ def screen(store: str, model: str, seed: int, out: str | None, quiet: bool) -> i
     """
     import corecurves as cc
 
+    check_targets(out, store=store, kinds=(".tsv",))
     table = cc.run_screen(store, model, seed=seed, progress=not quiet)
     click.echo(table.to_string(index=False, float_format=lambda x: f"{x:+.3f}"))
     dropped = table.decision.str.startswith("drop")

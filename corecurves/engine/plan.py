@@ -86,6 +86,11 @@ class Plan:
         shape = ", ".join(f"{name}: {len(labels)}" for name, labels in self.coords.items())
         return f"Plan({self.question}, {len(self)} cells over {shape}, {self.hash[:12]})"
 
+    def _repr_html_(self) -> str:
+        from corecurves.engine.plan_view import plan_html
+
+        return plan_html(self)
+
     def batches(self, missing: Sequence[bool], size: int) -> Iterator[list[Cell]]:
         """Cells that are still to be run, in batches that keep groups together.
 

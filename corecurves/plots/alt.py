@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corecurves.summaries.figures import decimals, number
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -110,7 +112,8 @@ def describe_rose(summary: xr.Dataset) -> str:
             at = one.sel(level=level, arm=arm)
             if not np.isnan(float(at.transfer)):
                 name = "no lesson" if level == "none" else f"{level} {arm}"
-                parts.append(f"{name} {float(at.transfer):.2f} at {float(at.tokens):.0f} tokens")
+                transfer = number(at.transfer, decimals(int(at.transfer_episodes)))
+                parts.append(f"{name} {transfer} at {float(at.tokens):.0f} tokens")
     return f"Transfer against tokens served: {'; '.join(parts)}."
 
 

@@ -79,7 +79,7 @@ def facet(
         arguments: dict[str, Any] = {_PLURAL[col]: [label], "legend": False}
         plot(ds, panel, **arguments)
         limits.append((panel.get_xlim(), panel.get_ylim()))
-        panel.set_title(written(label), fontsize="small")
+        panel.set_title(written(label, max(12, int(12 * size[0]))), fontsize="small")
         panel.tick_params(labelsize="x-small")
     for panel in panels[len(labels) :]:
         figure.delaxes(panel)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError, UsageError
-from corecurves.plots.style import axes_or_new, label
+from corecurves.plots.style import NAME, axes_or_new, label
 from corecurves.summaries.recall import summarize_recall
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _point(ax: Axes, one: xr.Dataset, name: str, colour: str, marker: str) -> No
     x, y = float(at.recall), float(at.precision)
     if np.isnan(x) or np.isnan(y):
         ax.plot([], [], color=colour, marker=marker, linestyle="none",
-                label=f"{label(name)}: no point, nothing is kept")  # fmt: skip
+                label=f"{label(name, NAME)}: no point, nothing is kept")  # fmt: skip
         return
     ends = [np.nan_to_num(b.values, nan=v) for b, v in
             ((at.recall_ci, x), (at.precision_ci, y))]  # fmt: skip
@@ -184,7 +184,7 @@ def _point(ax: Axes, one: xr.Dataset, name: str, colour: str, marker: str) -> No
     ]
     ax.errorbar(
         x, y, xerr=errors[0], yerr=errors[1], color=colour, marker=marker, markersize=7,
-        linestyle="none", elinewidth=0.8, capsize=2, label=label(name), zorder=3,
+        linestyle="none", elinewidth=0.8, capsize=2, label=label(name, NAME), zorder=3,
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import arm_style, axes_or_new, label, note
+from corecurves.plots.style import NAME, arm_style, axes_or_new, label, note
 from corecurves.summaries.rose import summarize_rose
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def plot_lessons(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
     image = ax.imshow(grid[order], aspect="auto", cmap="cividis", vmin=0, vmax=1)
     names = ["no lesson" if level == "none" else level for level, _ in columns]
     ax.set_xticks(range(len(columns)), names)
-    ax.set_yticks(range(len(lessons)), [label(str(lessons[i])) for i in order], fontsize="x-small")
+    ax.set_yticks(range(len(lessons)), [label(lessons[i], NAME) for i in order], fontsize="x-small")
     if "planted" in summary:
         for y, i in enumerate(order):
             for x, (level, _) in enumerate(columns):

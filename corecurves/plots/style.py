@@ -6,10 +6,15 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corecurves.text import shortened
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ArmStyle", "arm_style", "axes_or_new", "label", "note"]
+__all__ = ["NAME", "ArmStyle", "arm_style", "axes_or_new", "label", "note"]
+
+NAME = 32
+"""Characters of a name that a legend or an axis shows."""
 
 
 _CHARACTERS = 19
@@ -63,21 +68,24 @@ def arm_style(arm: str) -> ArmStyle:
     return _ARMS.get(arm, ArmStyle("#666666", "-", "x"))
 
 
-def label(text: object) -> str:
+def label(text: object, most: int | None = None) -> str:
     """Text that a figure shows as it is: no mathematics, no character that cannot be drawn.
 
     Parameters
     ----------
     text : object
         Any text.
+    most : int, optional
+        Characters of a name that are kept; longer ones are shortened in the middle.
 
     Returns
     -------
     str
         With dollar signs escaped, in one line.
     """
-    shown = str(text).encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")
-    return " ".join(shown.replace("\x00", "?").split())
+    shown = " ".join(str(text).encode("utf-8", "replace").decode("utf-8").split())
+    shown = shown.replace("\x00", "?")
+    return (shown if most is None else shortened(shown, most)).replace("$", r"\$")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -100,19 +108,20 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
 
 
-def note(ax: Axes, text: str) -> None:
-    """Small line below the axes that says what the figure is over.
+def note(ax: Axes, *texts: str) -> None:
+    """Small lines below the axes that say what the figure is over.
 
     Parameters
     ----------
     ax : Axes
         The axes.
-    text : str
-        The line.
+    *texts : str
+        The lines; those wider than the axes are wrapped.
     """
     # A line wider than its axes would make the layout shrink them.
     inches = ax.get_window_extent().width / ax.figure.dpi
-    lines = textwrap.fill(label(text), max(20, int(inches * _CHARACTERS)))
+    width = max(20, int(inches * _CHARACTERS))
+    lines = "\n".join(textwrap.fill(label(text), width) for text in texts)
     ax.annotate(
         lines, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
         fontsize="x-small", color="#555555", va="top",

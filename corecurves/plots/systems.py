@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError
-from corecurves.plots.style import axes_or_new, label
+from corecurves.plots.style import NAME, axes_or_new, label, note
 from corecurves.summaries.systems import compare_systems
+from corecurves.text import shortened
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,7 +68,7 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
                 continue
             control = arm == "control"
             if control and (one.share == 0).all():
-                without_prior.append(str(system))
+                without_prior.append(shortened(str(system), NAME))
                 continue
             share, (low, high) = one.share.values, one.share_ci.values.T
             # Side by side: several systems often stand at the same share.
@@ -78,7 +79,7 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
                 at, share, color=colour, marker=marker, markersize=5, linewidth=1.6,
                 linestyle=(0, (4, 2)) if control else "-",
                 markerfacecolor="white" if control else colour,
-                label=label(str(system) if arm == "taught" else f"{system}: {arm}"),
+                label=label(system, NAME) + ("" if arm == "taught" else f": {arm}"),
             )  # fmt: skip
     ax.set_xlim(-0.25, summary.attrs["last"] + 0.25)
     ax.set_ylim(-0.03, 1.03)
@@ -88,11 +89,7 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
     ax.grid(visible=True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.legend(frameon=False, fontsize="small", loc="upper left")
-    for row, line in enumerate(_what(summary, without_prior)):
-        ax.annotate(
-            label(line), (0, 0), xycoords="axes fraction", xytext=(0, -38 - 11 * row),
-            textcoords="offset points", fontsize="x-small", color="#555555", va="top",
-        )  # fmt: skip
+    note(ax, *_what(summary, without_prior))
     return ax
 
 
@@ -119,8 +116,8 @@ def _what(summary: xr.Dataset, without_prior: list[str]) -> list[str]:
         lines.append(f"control arm 0 throughout: {', '.join(without_prior)}")
     failed = summary.cells_failed.sum("arm")
     if bool(failed.any()):
-        counts = [f"{s} {n:.0f}" for s, n in zip(failed.system.values, failed.values, strict=True)
-                  if n]  # fmt: skip
+        pairs = zip(failed.system.values, failed.values, strict=True)
+        counts = [f"{shortened(name, NAME)} {n:.0f}" for name, n in pairs if n]
         lines.append(f"snapshots without a result: {', '.join(counts)}")
     if simulated := summary.attrs["simulated"]:
         lines.append(f"simulated, no real model: {simulated}")

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from corecurves.reports.declared import Parameter, declared_parameters
 from corecurves.reports.parameters import check_parameters, parse_assignments
-from corecurves.reports.render import ReportInfo, list_reports, render_report
+from corecurves.reports.render import render_report
+from corecurves.reports.sweep import parse_sweep, render_sweep
+from corecurves.reports.templates import ReportInfo, list_reports
 
 __all__ = [
     "Parameter",
@@ -16,5 +18,7 @@ __all__ = [
     "declared_parameters",
     "list_reports",
     "parse_assignments",
+    "parse_sweep",
     "render_report",
+    "render_sweep",
 ]

@@ -52,6 +52,14 @@ class Parameter:
             return kind_of_annotation(self.annotation)
         return kind_of_default(self.default)
 
+    def __str__(self) -> str:
+        written = self.annotation or str(self.kind)
+        default = (
+            self.default.source if isinstance(self.default, Expression) else repr(self.default)
+        )
+        behind = f"  # {self.help}" if self.help else ""
+        return f"{self.name}: {written} = {default}{behind}"
+
 
 def declared_parameters(notebook: Notebook | str | Path) -> dict[str, Parameter]:
     """Parameters in the cell that is tagged ``parameters``.

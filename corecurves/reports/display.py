@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
-import html
 import io
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from corecurves.markup import FIGURES, pairs
 from corecurves.reports.outputs import PROVENANCE
 from corecurves.summaries.provenance import provenance
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["show_figure", "show_provenance"]
+__all__ = ["show_figure", "show_key_figures", "show_provenance"]
 
 
 def show_figure(figure: Figure, alt: str, *, dpi: int = 110) -> None:
@@ -40,24 +42,57 @@ def show_figure(figure: Figure, alt: str, *, dpi: int = 110) -> None:
     show(data, raw=True, metadata={"image/png": {"alt": alt}})
 
 
+def show_key_figures(figures: Mapping[str, str]) -> None:
+    """Show a few figures that the index of a sweep sets beside each other.
+
+    Parameters
+    ----------
+    figures : mapping of str to str
+        Texts by label, with the decimals that the sample supports.
+    """
+    rows = {str(label): str(value) for label, value in figures.items()}
+    _show({FIGURES: rows, "text/html": pairs(rows.items()), "text/plain": _lines(rows)})
+
+
 def show_provenance(*runs: xr.Dataset) -> None:
     """Show how to repeat one run or several; a rendered page has it in a box at its end.
 
     Parameters
     ----------
     *runs : Dataset
-        Each from a run. What is the same in all of them is said once.
+        Each from a run. What is the same in all of them is said once, else a line a run.
     """
-    from IPython.display import display
-
     texts: dict[str, list[str]] = {}
     for run in runs:
         for name, value in provenance(run).items():
-            texts.setdefault(name, []).append(value)
-    rows = {name: "; ".join(dict.fromkeys(values)) for name, values in texts.items()}
-    cells = "".join(
-        f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items()
-    )
-    text = "\n".join(f"{label}: {value}" for label, value in rows.items())
+            shown = _readable(json.loads(value)) if name == "identity" else value
+            texts.setdefault(name, []).append(shown)
+    rows = {
+        name: values[0] if len(set(values)) == 1 else "\n".join(values)
+        for name, values in texts.items()
+    }
+    _show({PROVENANCE: rows, "text/html": pairs(rows.items()), "text/plain": _lines(rows)})
+
+
+def _show(data: dict[str, object]) -> None:
+    from IPython.display import display
+
     show: Any = display
-    show({PROVENANCE: rows, "text/html": f"<table>{cells}</table>", "text/plain": text}, raw=True)
+    show(data, raw=True)
+
+
+def _lines(rows: Mapping[str, str]) -> str:
+    return "\n".join(f"{label}: {value}" for label, value in rows.items())
+
+
+def _readable(value: object) -> str:
+    """An identity in words: name, version, and the settings in brackets."""
+    if isinstance(value, dict) and {"name", "version"} <= value.keys():
+        settings = _readable(value.get("settings") or {})
+        named = f"{value['name']} {value['version']}"
+        return f"{named} ({settings})" if settings else named
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_readable(item)}" for name, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_readable, value))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from corecurves.markup import FIGURES
 from corecurves.reports.notebook import Notebook
 
-__all__ = ["PROVENANCE", "Shown", "provenance_of", "shown_outputs"]
+__all__ = ["FIGURES", "PROVENANCE", "Shown", "figures_of", "provenance_of", "shown_outputs"]
 
 PROVENANCE = "application/vnd.corecurves.provenance+json"
 """Mime type of an output that is shown in the box at the end: a dict of label to text."""
@@ -42,10 +43,36 @@ def provenance_of(notebook: Notebook) -> dict[str, str]:
     >>> provenance_of({"cells": [{"cell_type": "code", "outputs": [output]}]})
     {'seed': '0'}
     """
+    return _collected(notebook, PROVENANCE)
+
+
+def figures_of(notebook: Notebook) -> dict[str, str]:
+    """Key figures that a notebook offers, for the index of a sweep; of equal labels the last.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Executed.
+
+    Returns
+    -------
+    dict of str to str
+        Empty where no output has the mime type.
+
+    Examples
+    --------
+    >>> output = {"output_type": "display_data", "data": {FIGURES: {"thesis": "holds"}}}
+    >>> figures_of({"cells": [{"cell_type": "code", "outputs": [output]}]})
+    {'thesis': 'holds'}
+    """
+    return _collected(notebook, FIGURES)
+
+
+def _collected(notebook: Notebook, mime: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for cell in notebook["cells"]:
         for output in cell.get("outputs", []):
-            box = output.get("data", {}).get(PROVENANCE)
+            box = output.get("data", {}).get(mime)
             if isinstance(box, str):
                 box = json.loads(box)
             if isinstance(box, Mapping):
@@ -97,7 +124,7 @@ def shown_outputs(
                 shown.append({"kind": form, "html": ansi(text.rstrip("\n"))})
         elif kind == "error":
             trace = "\n".join(output.get("traceback", []))
-            line = html.escape(f"{output['ename']}: {output['evalue']}")
+            line = f"{output['ename']}: {output['evalue']}"
             shown.append({"kind": "error", "html": ansi(trace), "line": ansi(line)})
         else:
             one = _shown_data(output, heading, clean, ansi, markdown)

@@ -20,6 +20,8 @@ from corecurves.reports.outputs import provenance_of, shown_outputs
 __all__ = ["html_page"]
 
 _TEMPLATE = Path(__file__).parent / "template"
+_LONG = 32
+"""Characters of a table's cell beyond which it wraps."""
 
 
 def html_page(notebook: Notebook, *, name: str = "report", folder: Path | None = None) -> str:
@@ -65,11 +67,18 @@ def html_page(notebook: Notebook, *, name: str = "report", folder: Path | None =
             "title": title_of(book) or name,
             "failed": any(is_tagged(cell, "report-failed") for cell in book.cells),
             "parts": _parts(book, folders, ansi2html),
-            "provenance": provenance_of(book),
+            "provenance": provenance_of(book) | _rendered_with(book),
             "style": (_TEMPLATE / "page.css").read_text(encoding="utf-8"),
         }
         page, _ = exporter.from_notebook_node(book, resources)
     return str(page)
+
+
+def _rendered_with(book: Notebook) -> dict[str, str]:
+    """Rows of the box that the renderer knows, and no cell."""
+    own = book.metadata.get("corecurves", {})
+    rows = {"rendered with": "software", "to repeat": "command"}
+    return {label: str(own[name]) for label, name in rows.items() if name in own}
 
 
 def _parts(book: Notebook, folders: list[Path], ansi: Any) -> list[dict[str, Any]]:
@@ -133,6 +142,18 @@ def _markdown(source: str, attachments: Any = None) -> str:
 
 
 def _tables(html: str) -> str:
-    """Tables in boxes that scroll by themselves when they are wider than the page."""
-    opened = re.sub(r"<table\b", '<div class="wide" tabindex="0"><table', html)
-    return opened.replace("</table>", "</table></div>")
+    """Tables in boxes that scroll by themselves; long texts in them wrap."""
+    if "<table" not in html:
+        return html
+    import bs4
+
+    soup = bs4.BeautifulSoup(html, "html.parser")
+    for cell in soup.find_all(["td", "th"]):
+        if len(cell.get_text()) > _LONG:
+            cell["class"] = " ".join(
+                [*filter(None, map(str, cell.get_attribute_list("class"))), "long"]
+            )
+    for table in soup.find_all("table"):
+        if table.find_parent("table") is None:
+            table.wrap(soup.new_tag("div", attrs={"class": "wide", "tabindex": "0"}))
+    return str(soup)

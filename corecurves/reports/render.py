@@ -9,60 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from corecurves.bundled import bundled_names, bundled_path
-from corecurves.errors import ReportError, UsageError, unknown
+from corecurves.errors import ReportError, UsageError
 from corecurves.redact import Redactor
-from corecurves.reports.declared import Parameter, declared_parameters
+from corecurves.reports.declared import declared_parameters
 from corecurves.reports.execute import Failure, execute
-from corecurves.reports.notebook import Notebook, as_notebook, is_tagged, nbformat_package, title_of
+from corecurves.reports.notebook import Notebook, as_notebook, is_tagged, nbformat_package
+from corecurves.reports.outputs import figures_of
 from corecurves.reports.parameters import check_parameters
+from corecurves.reports.repeat import repeat_command, software
+from corecurves.reports.templates import find_template
 from corecurves.reports.tidy import notebook_text, tidy
 from corecurves.reports.values import literal
 
-__all__ = ["ReportInfo", "list_reports", "render_report"]
+__all__ = ["Job", "Rendered", "prepare", "render", "render_report", "write_whole"]
 
 _ONE_AT_A_TIME = threading.Lock()
 _SUFFIXES = (".html", ".ipynb")
-
-
-@dataclass(frozen=True)
-class ReportInfo:
-    """A bundled template.
-
-    Parameters
-    ----------
-    name : str
-        Name for `render_report`.
-    title : str
-        Its first heading.
-    parameters : tuple of Parameter
-        What it takes.
-    """
-
-    name: str
-    title: str
-    parameters: tuple[Parameter, ...]
-
-
-def list_reports() -> list[ReportInfo]:
-    """Bundled templates with their parameters.
-
-    Returns
-    -------
-    list of ReportInfo
-        Sorted by name.
-
-    Examples
-    --------
-    >>> all(report.name for report in list_reports())
-    True
-    """
-    reports = []
-    for name in _bundled_reports():
-        book = as_notebook(bundled_path("notebooks", f"{name}.ipynb"))
-        declared = declared_parameters(book)
-        reports.append(ReportInfo(name, title_of(book) or name, tuple(declared.values())))
-    return reports
 
 
 def render_report(
@@ -115,6 +77,77 @@ def render_report(
     Traceback (most recent call last):
     corecurves.errors.UsageError: a report is written as .html or .ipynb, received report.pdf
     """
+    job = prepare(name, out, parameters, timeout=timeout, keep_notebook=keep_notebook)
+    done = render(job, progress=progress)
+    if done.error:
+        raise ReportError(
+            f"{job.template.stem}: {done.error}; the report up to there is in {done.path}"
+        )
+    return done.path
+
+
+@dataclass(frozen=True)
+class Job:
+    """A report whose call was checked, before anything runs.
+
+    Parameters
+    ----------
+    name : str or Path
+        The template as it was given.
+    template : Path
+        Its file.
+    target : Path
+        The file to write, absolute.
+    shown : Path
+        The same, as it is named to the user.
+    book : NotebookNode
+        The notebook; rendering changes a copy.
+    values : mapping of str to object
+        The parameters that it is given.
+    timeout : float or None
+        Seconds that one cell may take.
+    keep_notebook : bool
+        Whether the executed notebook is written beside a page.
+    """
+
+    name: str | Path
+    template: Path
+    target: Path
+    shown: Path
+    book: Notebook
+    values: Mapping[str, object]
+    timeout: float | None = None
+    keep_notebook: bool = False
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A report that was written.
+
+    Parameters
+    ----------
+    path : Path
+        The file, as it is named to the user.
+    error : str
+        The cell that failed and why, in one line; empty where none did.
+    figures : mapping of str to str
+        Key figures that the notebook offers.
+    """
+
+    path: Path
+    error: str
+    figures: Mapping[str, str]
+
+
+def prepare(
+    name: str | Path,
+    out: str | Path | None,
+    parameters: Mapping[str, object] | None,
+    *,
+    timeout: float | None = None,
+    keep_notebook: bool = False,
+) -> Job:
+    """Check of everything about a report that can be checked without running it."""
     target = _target(name, out)
     template = find_template(name)
     written = [target, _beside(target)] if keep_notebook else [target]
@@ -124,45 +157,37 @@ def render_report(
     values = check_parameters(book, parameters)
     if timeout is not None and not timeout > 0:
         raise UsageError(f"`timeout` takes seconds above 0, received {timeout!r}")
+    shown = Path(out) if out is not None else Path(target.name)
+    return Job(name, template, target, shown, book, values, timeout, keep_notebook)
+
+
+def render(job: Job, *, progress: bool = True) -> Rendered:
+    """The file of a report, whether its cells ran or one failed."""
+    book, target, shown = as_notebook(job.book), job.target, job.shown
     redactor = Redactor()
-    _inject(book, values)
+    declared = declared_parameters(book)
+    _inject(book, job.values)
     with _ONE_AT_A_TIME:
-        failure = execute(book, template.stem, progress=progress, timeout=timeout)
+        failure = execute(book, job.template.stem, progress=progress, timeout=job.timeout)
     if failure is not None:
         _mark(book, failure)
-    book = tidy(book, values, redactor)
-    shown = Path(out) if out is not None else Path(target.name)
+    book.metadata["corecurves"] = {
+        "command": repeat_command(job.name, target.name, job.values, declared),
+        "software": software(),
+    }
+    book = tidy(book, job.values, redactor)
     if failure is not None and target.exists():
         target, shown = _failed(target), _failed(shown)
-    if target.suffix == ".ipynb" or keep_notebook:
-        _write(_beside(target), notebook_text(book))
+    if target.suffix == ".ipynb" or job.keep_notebook:
+        write_whole(_beside(target), notebook_text(book))
     if target.suffix == ".html":
         from corecurves.reports.page import html_page
 
-        _write(target, html_page(book, name=template.stem, folder=template.parent))
-    if failure is not None:
-        error = redactor.text(failure.error)
-        raise ReportError(
-            f"{template.stem}: cell {failure.number} failed: {error}; "
-            f"the report up to there is in {shown}"
-        )
-    return shown
-
-
-def _bundled_reports() -> list[str]:
-    names = bundled_names("notebooks")
-    return [name.removesuffix(".ipynb") for name in names if name.endswith(".ipynb")]
-
-
-def find_template(name: str | Path) -> Path:
-    path = Path(name)
-    if path.suffix == ".ipynb" or len(path.parts) > 1:
-        if not path.is_file():
-            raise UsageError(f"there is no notebook {path}")
-        return path
-    if str(name) not in _bundled_reports():
-        raise UsageError(unknown("report", str(name), _bundled_reports()))
-    return bundled_path("notebooks", f"{name}.ipynb")
+        write_whole(target, html_page(book, name=job.template.stem, folder=job.template.parent))
+    error = (
+        "" if failure is None else redactor.text(f"cell {failure.number} failed: {failure.error}")
+    )
+    return Rendered(shown, error, figures_of(book))
 
 
 def _target(name: str | Path, out: str | Path | None) -> Path:
@@ -215,8 +240,8 @@ def _mark(book: Notebook, failure: Failure) -> None:
     book.cells.insert(0, note)
 
 
-def _write(path: Path, text: str) -> None:
-    """The text in a file that is whole at every moment."""
+def write_whole(path: Path, text: str) -> None:
+    """A text in a file that is whole at every moment."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         # A lone surrogate, which UTF-8 lacks, is written as the escape that JSON has for it.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from corecurves.redact import Redactor
 from corecurves.reports.notebook import Notebook, nbformat_package
 from corecurves.reports.values import recorded
 
-__all__ = ["notebook_text", "settled", "tidy"]
+__all__ = ["notebook_text", "own_frames", "settled", "tidy"]
 
 
 def tidy(book: Notebook, values: Mapping[str, object], redactor: Redactor) -> Notebook:
@@ -39,6 +40,8 @@ def tidy(book: Notebook, values: Mapping[str, object], redactor: Redactor) -> No
     book.metadata["papermill"] = {"parameters": dict(values)}
     if version:
         book.metadata["papermill"]["version"] = version
+    # Other tools prefer saved widget state to the static twin beside it, and show a script for it.
+    book.metadata.pop("widgets", None)
     book.metadata.setdefault("kernelspec", {})
     book.metadata["kernelspec"].update(name="python3", language="python")
     book.metadata["kernelspec"].setdefault("display_name", "Python 3")
@@ -63,7 +66,39 @@ def _merged(outputs: Sequence[Notebook]) -> list[Notebook]:
     for output in merged:
         if output.output_type == "stream":
             output.text = settled(output.text)
+        elif output.output_type == "error":
+            output.traceback = own_frames(output.traceback)
     return merged
+
+
+def own_frames(traceback: Sequence[str]) -> list[str]:
+    r"""Traceback without the frames of libraries, which name files of this machine.
+
+    Parameters
+    ----------
+    traceback : sequence of str
+        Parts as a kernel sends them, with or without colours.
+
+    Returns
+    -------
+    list of str
+        The notebook's own cells and the error; a line counts what is left out.
+
+    Examples
+    --------
+    >>> own_frames(["Cell In[1], line 1\n", "File /lib/x.py:3, in f()\n", "ValueError: no"])
+    ['Cell In[1], line 1\n', '(1 frame outside the notebook)', 'ValueError: no']
+    """
+    kept: list[str] = []
+    left_out = 0
+    for part in traceback:
+        outside = re.match(r"File ", re.sub(r"\x1b\[[0-9;]*m", "", part)) is not None
+        if not outside and left_out:
+            kept.append(f"({left_out} frame{'s' * (left_out > 1)} outside the notebook)")
+        left_out = left_out + 1 if outside else 0
+        if not outside:
+            kept.append(part)
+    return kept
 
 
 def settled(text: str) -> str:

@@ -5,7 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["number", "with_interval"]
+__all__ = ["FEW", "decimals", "number", "with_interval"]
+
+FEW = 6
+"""So many independent units or fewer support a direction, not a decimal place."""
+
+
+def decimals(units: int) -> int:
+    """Decimals of a rate over so many units: one where they are few, so that it can be read.
+
+    Parameters
+    ----------
+    units : int
+        Concepts, lessons or episodes.
+
+    Returns
+    -------
+    int
+        1 or 2.
+
+    Examples
+    --------
+    >>> decimals(3), decimals(18)
+    (1, 2)
+    """
+    return 1 if units <= FEW else 2
 
 
 def number(value: ArrayLike, digits: int, *, sign: bool = False) -> str:
@@ -26,7 +50,10 @@ def number(value: ArrayLike, digits: int, *, sign: bool = False) -> str:
         A dash for NaN.
     """
     shown = float(np.asarray(value))
-    return "–" if np.isnan(shown) else f"{shown:{'+' if sign else ''}.{digits}f}"
+    if np.isnan(shown):
+        return "–"
+    # Adding 0 makes a negative zero a plain one.
+    return f"{round(shown, digits) + 0.0:{'+' if sign else ''}.{digits}f}"
 
 
 def with_interval(value: ArrayLike, bounds: ArrayLike, digits: int, *, sign: bool = False) -> str:

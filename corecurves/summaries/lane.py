@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
+from corecurves.summaries.refusals import refusals
 
 __all__ = ["GATE", "summarize_lane"]
 
@@ -20,7 +21,7 @@ GATE = 0.95
 Floats = NDArray[np.float64]
 _BOUNDS = ("lower", "upper")
 _NEEDED = ("hits", "token_hits", "vault_hits", "status", "replay_match", "introduced", "contract",
-           "curriculum_length", "expected_recorded")  # fmt: skip
+           "curriculum_length", "expected_recorded", "accepted", "review")  # fmt: skip
 
 
 def summarize_lane(
@@ -46,6 +47,7 @@ def summarize_lane(
         the ``delay`` of each token. Aggregates by arm, each with an interval along ``ci_bound``;
         a concept's samples are averaged first. ``survival (arm, delay)`` is the Kaplan–Meier share
         of tokens not yet heard, clustered by concept. ``replay_determinism`` and ``gate``.
+        ``refusals (concept, arm)`` says what the system's review refused.
 
     Raises
     ------
@@ -91,6 +93,7 @@ def summarize_lane(
         **_survival(delays, counted, confidence),
         **_counts(ds, planned, counted),
         **_replay(ds, counted),
+        "refusals": refusals(ds),
     }
     summary = xr.Dataset(figures).assign_coords(ci_bound=list(_BOUNDS))
     summary = summary.assign_coords({name: ds[name] for name in ds.coords if name != "replay"})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import with_interval
+from corecurves.summaries.figures import decimals, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,8 @@ def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Each figure with its interval and the number of concepts that it is over.
+        Each figure with its interval and the number of concepts that it is over; with six or fewer
+        there is one decimal.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
     >>> import corecurves as cc
     >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
     >>> cc.aggregates_lane(summary).loc["taught", "mean corrections to first hit"]
-    '1.00 (n 3)'
+    '1.0 (n 3)'
     """
     import pandas as pd
 
@@ -130,7 +131,7 @@ def text_lane(summary: xr.Dataset) -> str:
     Returns
     -------
     str
-        The table of concepts, the aggregates, and the gate.
+        The table of concepts, the aggregates, what the review refused, and the gate.
 
     Raises
     ------
@@ -157,6 +158,7 @@ def text_lane(summary: xr.Dataset) -> str:
             f"{round(100 * summary.attrs['ci_prob'])} %, n: concepts)",
             plain_table(totals.reset_index(names="")),
             "",
+            *_refused(summary),
             gate_line(summary),
         ]
     )
@@ -191,6 +193,11 @@ def gate_line(summary: xr.Dataset) -> str:
     )
 
 
+def _refused(summary: xr.Dataset) -> list[str]:
+    refused = summary.refusals.to_series()
+    return [f"{concept}, {arm}: {what}" for (concept, arm), what in refused.items() if str(what)]
+
+
 def _check(summary: xr.Dataset) -> None:
     if getattr(summary, "attrs", {}).get("summary_of") != "lane":
         raise DatasetError("a Dataset of summarize_lane is needed")
@@ -217,7 +224,7 @@ def _reached(one: xr.Dataset, name: str) -> str:
 
 
 def _with_count(value: float, bounds: np.ndarray, n: int) -> str:
-    return f"{with_interval(value, bounds, 2)} (n {n})"
+    return f"{with_interval(value, bounds, decimals(n))} (n {n})"
 
 
 def plain_table(frame: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import number, with_interval
+from corecurves.summaries.figures import decimals, number, with_interval
 from corecurves.summaries.tables import plain_table
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["table_rose", "text_rose"]
 
 _ARMS = ("control", "ceiling", "treatment", "placebo", "scrambled", "truncation")
-_FEW = 6
 
 
 def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
@@ -60,13 +59,13 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
             at = one.sel(level=level, arm=arm)
             if not int(at.cells_planned):
                 continue
-            digits = 1 if int(at.transfer_episodes) <= _FEW else 2
+            digits = decimals(int(at.transfer_episodes))
             treated = arm == "treatment"
             rows[(str(level), arm)] = {
                 "transfer": with_interval(at.transfer, at.transfer_ci, digits),
                 "tokens": number(at.tokens, 0),
                 "retained": number(at.retained.sel(part="all"), digits) if treated else "",
-                "shift": "" if arm == "control" else number(at["shift"], 2, sign=True),
+                "shift": "" if arm == "control" else number(at["shift"], digits, sign=True),
                 "lessons": int(at.transfer_n),
                 "episodes": int(at.transfer_episodes),
                 "cells": _cells(at),
@@ -115,8 +114,9 @@ def text_rose(summary: xr.Dataset) -> str:
     if summary.attrs.get("simulated") == "yes":
         lines.append("SIMULATED: the model is a labelled simulation, not a real one")
     lift = summary.sel(kind="all")
+    digits = decimals(int(lift.lift_episodes))
     lines.append(
-        f"lift (ceiling − control): {with_interval(lift.lift, lift.lift_ci, 2)}; "
+        f"lift (ceiling − control): {with_interval(lift.lift, lift.lift_ci, digits)}; "
         "retained and shift are against it and against control, in nats a token"
     )
     dead = summary.sel(kind="all")

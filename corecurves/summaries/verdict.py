@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from corecurves.arguments import finite
 from corecurves.errors import DatasetError
 from corecurves.stats import holm, independent_units, p_below, units_to_decide
 from corecurves.stats.rates import check_confidence
@@ -19,6 +20,7 @@ from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdi
 __all__ = ["LevelVerdict", "PlantedCheck", "Verdict", "verdict"]
 
 Floats = NDArray[np.float64]
+_SIMULATED = "SIMULATED: the model is a labelled simulation; nothing is shown about a real one."
 
 
 def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) -> Verdict:
@@ -67,8 +69,7 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
     'thesis'
     """
     check_confidence(confidence)
-    if not 0 < margin < 0.5:
-        raise ValueError(f"`margin` must be above 0 and below 0.5; it is {margin!r}")
+    margin = finite("margin", margin, above=0, below=0.5)
     attrs = getattr(ds, "attrs", {})
     if attrs.get("summary_of") == "rose":
         summary = ds
@@ -100,7 +101,8 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
         lessons=lift.lessons, episodes=episodes, direction_only=few, reasons=(),
         notes=_notes(summary, levels),
     )  # fmt: skip
-    return replace(result, reasons=thesis_reasons(result))
+    simulated = summary.attrs.get("simulated") == "yes"
+    return replace(result, reasons=(_SIMULATED,) * simulated + thesis_reasons(result))
 
 
 def _places(summary: xr.Dataset, name: str, level: str, arm: str) -> Floats:

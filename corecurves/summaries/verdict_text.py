@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corecurves.summaries.figures import FEW
+
 if TYPE_CHECKING:
     from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
 
-__all__ = ["FEW", "level_reason", "planted_reason", "thesis_reasons", "verdict_lines"]
-
-FEW = 6
-"""So many episodes or fewer support a direction, not a decimal place."""
+__all__ = [
+    "FEW",
+    "kept_and_lost",
+    "level_reason",
+    "lift_line",
+    "planted_reason",
+    "terms",
+    "thesis_reasons",
+    "verdict_lines",
+]
 
 _DIRECTION = "a direction, not a decimal place"
 
@@ -144,17 +152,35 @@ def verdict_lines(found: Verdict) -> list[str]:
     list of str
         The thesis and why; lift; each level; planted losses; notes.
     """
-    terms = f"{100 * found.confidence:g} % intervals"
-    if not found.direction_only:
-        terms = f"margin {found.margin:g}, {terms}"
-    size = f"{_count(found.lessons, 'lesson')}, {_count(found.episodes, 'episode')}"
-    lines = [f"thesis: {found.thesis} ({terms}; {size})", *(f"  {text}" for text in found.reasons)]
-    if not found.direction_only:
-        bounds = _bounds(found.lift_lower, found.lift_upper)
-        lines.append(f"  Lift of the full lesson: {_signed(found.lift)}{bounds}.")
+    lines = [f"thesis: {found.thesis} ({terms(found)})", *(f"  {text}" for text in found.reasons)]
+    lift = lift_line(found)
+    lines += [f"  {lift}"] if lift else []
     lines += [f"{one.level}: {one.verdict}: {one.reason} {_beside(one)}" for one in found.levels]
     lines += [f"planted, no part of the thesis: {one.reason}" for one in found.planted]
     return lines + [f"note: {text}" for text in found.notes]
+
+
+def terms(found: Verdict) -> str:
+    """Margin, coverage and size of a verdict."""
+    size = f"{_count(found.lessons, 'lesson')}, {_count(found.episodes, 'episode')}"
+    margin = "" if found.direction_only else f"margin {found.margin:g}, "
+    return f"{margin}{100 * found.confidence:g} % intervals; {size}"
+
+
+def lift_line(found: Verdict) -> str:
+    """Sentence on the lift; empty where the episodes support no decimal place."""
+    if found.direction_only:
+        return ""
+    bounds = _bounds(found.lift_lower, found.lift_upper)
+    return f"Lift of the full lesson: {_signed(found.lift)}{bounds}."
+
+
+def kept_and_lost(one: LevelVerdict) -> str:
+    """What became of the episodes at a level."""
+    return (
+        f"{one.kept} kept, {one.lost} lost, {one.gained} gained, "
+        f"{one.failed_at_both} failed at both"
+    )
 
 
 _KINDS = ("holds", "degrades within margin", "refuted", "inconclusive", "untestable")
@@ -199,10 +225,7 @@ def _needed(one: LevelVerdict) -> str:
 
 def _beside(one: LevelVerdict) -> str:
     tokens = "" if np.isnan(one.token_ratio) else f"{100 * one.token_ratio:.0f} % of the tokens; "
-    return (
-        f"{tokens}episodes: {one.kept} kept, {one.lost} lost, {one.gained} gained, "
-        f"{one.failed_at_both} failed at both."
-    ).capitalize()
+    return f"{tokens}episodes: {kept_and_lost(one)}.".capitalize()
 
 
 def _signed(value: float) -> str:

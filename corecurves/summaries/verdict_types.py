@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from corecurves.markup import FIGURES
 from corecurves.summaries.verdict_text import verdict_lines
 
 __all__ = ["LevelVerdict", "PlantedCheck", "Verdict"]
@@ -139,3 +141,13 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(verdict_lines(self))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        from corecurves.summaries.verdict_view import verdict_figures
+
+        return {FIGURES: verdict_figures(self)}
+
+    def _repr_html_(self) -> str:
+        from corecurves.summaries.verdict_view import verdict_html
+
+        return verdict_html(self)

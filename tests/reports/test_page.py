@@ -4,9 +4,12 @@ import bs4
 import nbformat
 import pytest
 
+from corecurves.redact import Redactor
 from corecurves.reports.clean import clean_css, clean_html
+from corecurves.reports.notebook import as_notebook
 from corecurves.reports.outputs import PROVENANCE
 from corecurves.reports.page import html_page
+from corecurves.reports.tidy import tidy
 
 DOT = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
@@ -202,6 +205,18 @@ def test_provenance_stands_at_the_end():
     assert shown().select(".provenance") == []
 
 
+def test_the_box_says_how_to_repeat():
+    book = nbformat.v4.new_notebook(metadata={"corecurves": {"command": "c <x>", "software": "s"}})
+    soup = bs4.BeautifulSoup(html_page(book), "html.parser")
+    assert [tag.text for tag in soup.find_all("dt")] == ["rendered with", "to repeat"]
+    assert soup.select_one("dd.command").text == "c <x>"
+
+
+def test_an_error_is_shown_as_it_is():
+    soup = shown(nbformat.v4.new_output("error", ename="E", evalue="it's <b>", traceback=["t"]))
+    assert soup.select_one(".error > pre").text == "E: it's <b>"
+
+
 def test_math_stays_text():
     soup = shown(markdown="# T\n\nRate $r = h/k < 1$ and\n\n$$\\int x < 3$$")
     assert "$r = h/k < 1$" in soup.text
@@ -214,6 +229,24 @@ def test_tables_scroll_by_themselves():
     assert soup.table.parent["tabindex"] == "0"
 
 
+def test_long_texts_in_tables_wrap():
+    long = "x" * 40
+    html = f"<table><tr><th class='a'>{long}</th><td>0.5 [0.4, 0.6]</td></tr></table>"
+    soup = shown(display({"text/html": html}))
+    assert soup.th["class"] == ["a", "long"]
+    assert not soup.td.has_attr("class")
+    nested = "<table><tr><td><table><tr><td>x</td></tr></table></td></tr></table>"
+    assert len(shown(display({"text/html": nested})).select(".wide")) == 1
+
+
+def test_print_cuts_nothing_off():
+    style = shown().style.text
+    assert "@page" in style
+    printed = style.partition("@media print")[2]
+    assert ".wide { overflow: visible; }" in printed
+    assert "white-space: normal" in printed
+
+
 def test_style_sheets_fetch_nothing():
     kept = "p {background: url(data:image/png;base64,AA==); fill: url(#a)}"
     assert clean_css(kept) == kept
@@ -224,3 +257,10 @@ def test_style_sheets_fetch_nothing():
 def test_open_elements_end_with_their_output():
     soup = shown(display({"text/html": "<div><b>open"}), display({"text/plain": "after"}))
     assert soup.find("pre", string="after").find_parent("b") is None
+
+
+def test_a_rendered_notebook_keeps_no_widget_state():
+    """Other tools prefer it to the static twin, and show a script of another host for it."""
+    state = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
+    book = {"cells": [], "metadata": {"widgets": state}, "nbformat": 4, "nbformat_minor": 5}
+    assert "widgets" not in tidy(as_notebook(book), {}, Redactor({})).metadata

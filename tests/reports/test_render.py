@@ -12,10 +12,11 @@ import nbformat
 import numpy as np
 import pytest
 
+import corecurves
 from corecurves.errors import ExitCode, ReportError, UsageError
 from corecurves.redact import Redactor
 from corecurves.reports import list_reports, render_report
-from corecurves.reports.tidy import notebook_text, settled, tidy
+from corecurves.reports.tidy import notebook_text, own_frames, settled, tidy
 
 
 def strict(path):
@@ -67,9 +68,9 @@ def test_what_is_wrong_is_said_before_a_kernel_starts(template, no_kernel, call,
 
 def test_bundled_reports_are_listed(tmp_path, monkeypatch, book):
     nbformat.write(book("k_max = 4  # most corrections", "# How fast?"), tmp_path / "lane.ipynb")
-    monkeypatch.setattr("corecurves.reports.render.bundled_names", lambda *_: ["lane.ipynb"])
+    monkeypatch.setattr("corecurves.reports.templates.bundled_names", lambda *_: ["lane.ipynb"])
     monkeypatch.setattr(
-        "corecurves.reports.render.bundled_path", lambda *parts: tmp_path / parts[-1]
+        "corecurves.reports.templates.bundled_path", lambda *parts: tmp_path / parts[-1]
     )
     (report,) = list_reports()
     assert (report.name, report.title) == ("lane", "How fast?")
@@ -110,6 +111,18 @@ def test_written_text_is_strict_json(book):
     assert outputs[0]["data"]["application/json"] == {"a": "nan"}
     assert ["".join(output["text"]) for output in outputs[1:]] == ["100 %\n\u2028\x85\x00", "x"]
     nbformat.validate(nbformat.reads(notebook_text(clean), as_version=4))
+
+
+def test_tracebacks_keep_the_notebook_s_own_frames():
+    frames = [
+        "ValueError   Traceback (most recent call last)",
+        "Cell \x1b[32mIn[1], line 4\x1b[39m\n----> 4 f()\n",
+        "File \x1b[32m/lib/a.py:84\x1b[39m, in f()\n",
+        "File /lib/b.py:1, in g()\n",
+        "ValueError: File x",
+    ]
+    assert own_frames(frames) == [*frames[:2], "(2 frames outside the notebook)", frames[4]]
+    assert own_frames([]) == []
 
 
 def test_one_render_at_a_time(template, monkeypatch):
@@ -201,6 +214,7 @@ def test_a_page_and_its_notebook(template, remote_references, capfd, monkeypatch
         assert "sk-test-000" not in file.read_text(encoding="utf-8")
     assert files() == ["both.html", "both.ipynb", "own.ipynb", "sub.html"]
     text = json.dumps(strict("both.ipynb")["metadata"])
+    assert "corecurves report own.ipynb -o both.html" in text
     assert str(Path.cwd()) not in text
 
 
@@ -237,6 +251,17 @@ def test_a_failed_cell(template, remote_references, monkeypatch, suffix):
         first = strict(out)["cells"][0]
         assert first["cell_type"] == "markdown"
         assert "**This report failed** at cell 2" in "".join(first["source"])
+
+
+@pytest.mark.notebook
+def test_a_failure_inside_a_library_shows_no_path_of_it(template):
+    template(None, "import corecurves as cc\ncc.load_curricula('nope')")
+    for out in ("out.html", "out.ipynb"):
+        with pytest.raises(ReportError, match="cell 1 failed: UsageError: `split` has no 'nope'"):
+            render_report("own.ipynb", out)
+        text = Path(out).read_text(encoding="utf-8")
+        assert str(Path(corecurves.__file__).parent) not in text
+        assert "outside the notebook)" in text
 
 
 @pytest.mark.notebook

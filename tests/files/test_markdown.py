@@ -1,0 +1,260 @@
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+import corecurves as cc
+from corecurves.bundled import bundled_path
+from corecurves.cli.main import cli
+from corecurves.errors import FileFaults, UsageError
+from corecurves.files.markdown import load_markdown, looks_like_markdown
+from corecurves.files.store import is_store, open_store
+
+FULL = "# The broker's port\n\nIn staging the broker listens on port 6112, not on another one.\n"
+SHORT = "Staging: port 6112.\n"
+EPISODE = {"task": "Start a worker.", "good": "Port 6112.", "trap": "Port 5672."}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path, {"port.md": FULL, "port.L1.md": SHORT, "episodes.jsonl": lines(EPISODE)})
+    return tmp_path
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def lines(*episodes):
+    return "".join(json.dumps(episode) + "\n" for episode in episodes)
+
+
+def faults(folder):
+    with pytest.raises(FileFaults) as caught:
+        load_markdown(folder, shown="mine")
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_a_lesson_with_nothing_but_text(folder):
+    store = cc.Store.from_markdown(folder)
+    (lesson,) = store.lessons
+    assert (lesson.id, lesson.title) == ("port", "The broker's port")
+    assert [level.text for level in lesson.levels] == [FULL.strip(), SHORT.strip()]
+    assert [level.subtree for level in lesson.levels] == [("port.L0",), ("port.L0", "port.L1")]
+    (episode,) = store.episodes["port"]
+    assert (episode.id, episode.outcome.good) == ("episode-1", ("Port 6112.",))
+    assert store.skipped == ()
+    assert store.path == str(folder)
+    assert isinstance(open_store(folder), cc.Store)
+
+
+def test_front_matter_and_every_key_of_an_episode(folder):
+    write(folder, {
+        "port.md": f"---\nid: 010\ntitle: no\nfamily: 13:45\nkind: detail\ndemo: true\n---\n{FULL}",
+        "port.L1.md": f"---\ndropped:\n- {{claim: why, kind: rationale}}\n- how\nplanted: yes\n"
+        f"created: 2025-03-04\ncompressor: scissors\ncovers_tasks: [a]\nshown: [b]\n"
+        f"preserve: 6112\n---\n{SHORT}",
+        "episodes.jsonl": lines({
+            "id": "a", "lesson": "port", "task": "Start.", "good": ["P 6112", "Q 6112"],
+            "trap": ["P 5672", "Q 5672"], "created": "2025-01-01",
+            "checks": {"must": "6112", "must_not": ["5672"]},
+        }),
+    })  # fmt: skip
+    store = load_markdown(folder)
+    (lesson,) = store.lessons
+    assert (lesson.id, lesson.title, lesson.family, lesson.kind) == ("010", "no", "13:45", "detail")
+    assert lesson.demo
+    level = lesson.level(1)
+    assert [(c.claim, c.kind) for c in level.dropped] == [("why", "rationale"), ("how", "")]
+    assert (level.planted, level.created, level.compressor) == ("yes", "2025-03-04", "scissors")
+    assert (level.covers, level.shown, level.preserve) == (("a",), ("b",), ("6112",))
+    (episode,) = store.episodes["010"]
+    assert (episode.created, episode.family) == ("2025-01-01", "13:45")
+    assert episode.outcome.checks == type(episode.outcome.checks)(("6112",), ("5672",))
+
+
+@pytest.mark.parametrize("root", ["", "episodes:\n"])
+def test_yaml_episodes_stay_text(folder, root):
+    (folder / "episodes.jsonl").unlink()
+    write(folder, {"episodes.yaml": f"{root}- task: Is it on?\n  good: no\n  trap: [yes]\n"
+                   "- {id: 010, task: When, good: 13:45}\n"})  # fmt: skip
+    first, second = load_markdown(folder).episodes["port"]
+    assert (first.outcome.good, first.outcome.trap) == (("no",), ("yes",))
+    assert (second.id, second.outcome.good) == ("010", ("13:45",))
+
+
+def test_crlf_and_byte_order_marks_change_nothing(folder):
+    plain = load_markdown(folder)
+    for path in folder.iterdir():
+        text = path.read_bytes().replace(b"\n", b"\r\n")
+        path.write_bytes(b"\xef\xbb\xbf" + text)
+    write(folder, {"port.L1.md": f"\ufeff---\r\nkept: 1\r\n---\r\n{SHORT}"})
+    again = load_markdown(folder)
+    assert again.lessons == plain.lessons
+    assert again.episodes == plain.episodes
+    assert again.skipped == ("port.L1.md: keys left alone: kept",)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Some text.\n\n## Deep ##\nMore.", "Deep"),
+        ("A line\n======\nMore.", "A line"),
+        ("```sh\n# no heading\n```\nText, and no heading.", "port"),
+        ("#hashtag\n\nText.", "port"),
+        ("~~~\n# no\n```\n# no\n~~~\n# Yes\nText.", "Yes"),
+    ],
+)
+def test_the_first_heading_is_the_title(folder, text, title):
+    write(folder, {"port.md": f"{text} {FULL.replace('#', '')}"})
+    assert load_markdown(folder).lessons[0].title == title
+
+
+def test_an_episode_about_several_lessons_stands_under_each(folder):
+    write(folder, {"b.md": FULL, "b.L0.md": FULL})
+    assert faults(folder)[0] == "mine/b.md:1: is level 0 of 'b', as mine/b.L0.md is; keep one"
+    (folder / "b.md").unlink()
+    write(folder, {"episodes.jsonl": lines({**EPISODE, "lesson": ["port", "b"]})})
+    store = load_markdown(folder)
+    assert store.episodes["b"] == store.episodes["port"]
+    assert [lesson.id for lesson in store.lessons] == ["b", "port"]
+
+
+def test_what_is_no_lesson_is_named(folder):
+    write(folder, {"README.md": "About these.", ".hidden.md": "x", "notes.txt": "x"})
+    (folder / "old.md").mkdir()
+    store = load_markdown(folder)
+    assert store.skipped == ("README.md: not read as a lesson",)
+    assert len(store.lessons) == 1
+
+
+def test_every_fault_at_once_with_file_and_line(folder):
+    write(folder, {
+        "port.md": f"---\ntitel: The port\nid: a/b\n---\n{FULL}",
+        "port.L1.md": "---\nkind: detail\ndropped: [{kind: step}, {claim: x, kind: stop}]\n---\n"
+        f"{FULL} And more.",
+        "port.L3.md": SHORT,
+        "lost.L1.md": SHORT,
+        "open.md": "---\ntitle: x\nText.",
+        "blank.md": "---\ntitle: x\n---\n\n",
+        "empty.md": "",
+        "latin.md": "Größe".encode("latin-1"),
+        "twin.md": f"---\nid: port\n---\n{FULL}",
+        "one.md": f"---\nid: port\n---\n{FULL}",
+        "broken.md": f"---\na: [\n---\n{FULL}",
+        "episodes.jsonl": lines(
+            {"task": "Start.", "good": 6112, "lesson": "one"},
+            {"id": "e", "good": [], "lesson": "one"},
+            {"id": "e", "task": "Use port 6112.", "good": "port 6112.", "lesson": "one"},
+            {"id": "e", "task": "Start.", "good": "Port 6112.", "trap": [], "lesson": "one",
+             "check": {}},
+            {"task": "Start.", "good": "Port 6112."},
+            {"task": "Start.", "good": "Port 6112.", "lesson": "open"},  # was named above
+        ) + "{not json}\n[1]\n",
+    })  # fmt: skip
+    found = faults(folder)
+    for expected in (
+        "mine/blank.md:3: has no text below its front matter",
+        "mine/empty.md:1: is empty",
+        "mine/latin.md:1: is not UTF-8",
+        "mine/lost.L1.md:1: is level 1, and the full lesson is not there; write lost.md",
+        "mine/open.md:1: begins with `---`, and no second `---`",
+        "mine/port.L1.md:2: `kind` belongs in port.md; move it there",
+        "mine/port.L1.md:1: level L1 has 25 tokens, no fewer than the 22 of L0; shorten it",
+        "mine/port.L1.md:3: an entry of `dropped` lacks `claim`",
+        "mine/port.L1.md:3: `kind` has no 'stop'",
+        "mine/port.L3.md:1: is level 3, and level 2 is not there; write port.L2.md",
+        "mine/port.md:2: the front matter has no key `titel`; did you mean `title`?",
+        "mine/port.md:3: the id 'a/b' has a / in it",
+        "mine/twin.md:1: the id 'port' is also that of one.md; rename one",
+        "mine/broken.md:3: is not YAML",
+        "mine/episodes.jsonl:1: `good` is a value of type int; write text",
+        "mine/episodes.jsonl:2: an episode lacks `task`; write `task: …`",
+        "mine/episodes.jsonl:3: the task already holds the answer 'port 6112.'",
+        "mine/episodes.jsonl:4: the id 'e' also stands at mine/episodes.jsonl:3; rename one",
+        "mine/episodes.jsonl:4: an episode has no key `check`; did you mean `checks`?",
+        "mine/episodes.jsonl:5: an episode lacks `lesson`, and there are several; write",
+        "mine/episodes.jsonl:7: is not JSON",
+        "mine/episodes.jsonl:8: an episode is a list; write `task: …`",
+    ):
+        assert any(fault.startswith(expected) for fault in found), (expected, found)
+    assert len(found) == 22
+    assert sorted(found, key=lambda f: (f.split(":")[0], int(f.split(":")[1]))) == found
+
+
+def test_a_lesson_without_an_episode_and_an_episode_without_a_lesson(folder):
+    write(folder, {"b.md": FULL, "episodes.jsonl": lines({**EPISODE, "lesson": "port"})})
+    assert faults(folder) == [
+        "mine/b.md:1: no episode is about this lesson; write one in episodes.jsonl with the "
+        "lesson 'b', or move this file out of the folder"
+    ]
+    write(folder, {"episodes.jsonl": lines({**EPISODE, "lesson": "prot"})})
+    assert faults(folder) == [
+        "mine/episodes.jsonl:1: `lesson` has no 'prot'; it has b, port: did you mean 'port'?"
+    ]
+    (folder / "episodes.jsonl").unlink()
+    assert faults(folder)[0].startswith("mine/episodes.jsonl: is missing; write one episode a line")
+
+
+def test_a_folder_that_is_none(tmp_path):
+    with pytest.raises(UsageError, match=r"there is no folder .*nowhere; give one"):
+        load_markdown(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="has no Markdown file in it"):
+        load_markdown(tmp_path)
+    with pytest.raises(UsageError, match=r"nor Markdown lessons with an episodes\.jsonl"):
+        open_store(tmp_path)
+
+
+def test_what_is_taken_for_one(folder):
+    assert is_store(folder)
+    (folder / "episodes.jsonl").unlink()
+    assert is_store(folder)  # a level beside its lesson
+    (folder / "port.L1.md").unlink()
+    assert not is_store(folder)  # any folder has a text in it
+    assert not looks_like_markdown(folder / "port.md")
+    inner = bundled_path("episodes", "demo_store") / "nodes" / "lab"
+    assert open_store(inner).name == "demo_store"
+
+
+def test_the_command_line_reads_it(folder):
+    runner = CliRunner()
+    result = runner.invoke(cli, ["check", str(folder)], standalone_mode=False)
+    assert result.return_value == 0
+    assert "lessons read: 1, episodes: 1" in result.stderr
+    write(folder, {"port.L1.md": FULL})
+    result = runner.invoke(cli, ["check", str(folder)], standalone_mode=False)
+    assert result.return_value == 1
+    assert "port.L1.md:1: level L1 has 22 tokens, no fewer" in result.stdout
+
+
+def test_the_example_from_end_to_end_on_windows_files_too(tmp_path):
+    target = tmp_path / "notes"
+    shutil.copytree(bundled_path("episodes", "own_notes"), target)
+    for path in target.iterdir():
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    before = {path: path.read_bytes() for path in target.iterdir()}
+    runs = [
+        cc.run_rose_eval(cc.Store.from_markdown(source), "simulated", samples=1,
+                         ledger=False, progress=False)
+        for source in ("own_notes", target)
+    ]  # fmt: skip
+    transfer = runs[0].passed.sel(arm="treatment").mean(["episode", "sample"]).mean("concept")
+    assert transfer.sel(level="L1") == 1
+    assert transfer.sel(level="L2") == pytest.approx(5 / 6)  # it dropped which box
+    assert runs[0].passed.equals(runs[1].passed)
+    assert {path: path.read_bytes() for path in target.iterdir()} == before
+
+
+def test_no_trap_means_a_score_and_no_pass(folder):
+    write(folder, {"episodes.jsonl": lines({"task": "Start a worker.", "good": "Port 6112."})})
+    ds = cc.run_rose_eval(folder, "simulated", arms=("control", "treatment"), samples=1,
+                          ledger=False, progress=False)  # fmt: skip
+    assert ds.passed.isnull().all()
+    assert ds.score.sel(level="L1", arm="treatment").max() > 0
+
+
+def test_nothing_is_written_into_the_folder(folder):
+    with pytest.raises(UsageError, match="inside the store"):
+        cc.run_rose_eval(folder, "simulated", ledger=folder / "ledger.sqlite", progress=False)
