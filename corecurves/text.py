@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bpe_openai import Encoding
 
-__all__ = ["contains", "count_tokens", "hits", "normalise", "words"]
+__all__ = ["contains", "count_tokens", "hits", "normalise", "shortened", "words"]
 
 _APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2032": "'"})
 _SIGNS = str.maketrans({"\u2212": "-"})
@@ -141,6 +141,32 @@ def hits(tokens: Sequence[Iterable[str]], *texts: str) -> tuple[bool, ...]:
     (True, False)
     """
     return tuple(any(contains(text, form) for form in forms for text in texts) for forms in tokens)
+
+
+def shortened(text: str, most: int) -> str:
+    """A long name, shortened in the middle: names differ at their ends.
+
+    Parameters
+    ----------
+    text : str
+        A name or id.
+    most : int
+        Characters that are kept, the mark of the cut among them.
+
+    Returns
+    -------
+    str
+        The text itself where it is short enough.
+
+    Examples
+    --------
+    >>> shortened("retry-after-a-failed-upload", 11)
+    'retry…pload'
+    """
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (most - 1 - head) :]}"
 
 
 def count_tokens(text: str) -> int:

@@ -140,8 +140,15 @@ def test_a_placebo_comes_from_another_family_and_joins_donors():
     text = served_text("placebo", long, long.levels[1], [lesson(i) for i in range(4)], 0)
     assert "line 3" not in text  # its own family
     assert "line 1" in text or "line 2" in text
-    with pytest.raises(UsageError, match="add lessons, or leave the arm out"):
-        served_text("placebo", long, long.levels[1], [x], 0)
+
+
+@pytest.mark.parametrize("times", [1, 60])
+def test_a_placebo_of_the_only_lesson_is_neutral_text(times):
+    x = lesson(0)
+    level = Level(1, " ".join([x.levels[0].text] * times))
+    text = served_text("placebo", replace(x, levels=(x.levels[0], level)), level, [x], 0)
+    assert within_length(text, count_tokens(level.text))
+    assert text.startswith("A kettle is a small vessel.")
 
 
 def test_cutting_is_at_word_boundaries():

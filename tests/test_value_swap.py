@@ -1,5 +1,6 @@
 """What a real model takes from a detail lesson: its value, or only words that lie about."""
 
+import os
 import re
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from corecurves.specs import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 REAL_CACHE = cache_folder()  # each test is given an empty one
-LESSONS = 12
+LESSONS = int(os.environ.get("SWAP_LESSONS", "6"))  # the published figure is over 12
 
 
 def other(value):

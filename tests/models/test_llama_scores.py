@@ -40,7 +40,7 @@ def calls_for(model, prompt, text):
     return model._server.run_blocking(work)
 
 
-def test_48_texts_score_the_same_in_any_order(weights, capsys):
+def test_24_texts_score_the_same_in_any_order(weights, capsys):
     """Prompts that share beginnings of every length, and one longer than a batch of 512 tokens."""
     heads = [
         f"{LESSON}",
@@ -54,13 +54,13 @@ def test_48_texts_score_the_same_in_any_order(weights, capsys):
     ]
     texts = ["PORT=6112 worker", "PORT=5672 worker", "Copy the log first.", "ok 😀"]
     prompts = [(head, ask) for head in heads[:-1] for ask in ("", "\n\nStart a worker.")]
-    cases = [(user("".join(p)), t) for p in prompts for t in texts[: 4 if p[1] else 2]]
-    cases += [(user("".join(p)), texts[2]) for p in prompts[:4]]
+    cases = [(user("".join(p)), t) for p in prompts for t in (texts[:2] if p[1] else texts[2:3])]
+    cases += [(user("".join(prompts[0])), texts[3])]
     cases += [(user(heads[-1]), t) for t in texts[:2]]
-    assert len(cases) == 48
+    assert len(cases) == 24
 
     def scores(seed):
-        order = list(range(48))
+        order = list(range(24))
         random.Random(seed).shuffle(order)
         # A server of its own: nothing is left from the other order.
         model = LlamaModel(weights)
@@ -68,7 +68,7 @@ def test_48_texts_score_the_same_in_any_order(weights, capsys):
             found = {i: run(model.logprob(*cases[i])) for i in order}
         finally:
             model.close()
-        return [found[i] for i in range(48)]
+        return [found[i] for i in range(24)]
 
     first, second = scores(1), scores(2)
     difference = max(abs(a.per_token - b.per_token) for a, b in zip(first, second, strict=True))
@@ -76,7 +76,7 @@ def test_48_texts_score_the_same_in_any_order(weights, capsys):
     read = sum(s.tokens_in for s in first)
     with capsys.disabled():
         print(
-            f"\n48 texts in two orders: greatest difference {difference} nats a token; "
+            f"\n24 texts in two orders: greatest difference {difference} nats a token; "
             f"{cached[0] / read:.0%} and {cached[1] / read:.0%} of prompt tokens were cached"
         )
     assert difference == 0

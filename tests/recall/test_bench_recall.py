@@ -64,11 +64,11 @@ def test_serving_the_whole_bench_retrieves_all_and_is_all_noise(served):
 
 
 def test_a_bench_has_a_whole_store_only(served):
-    with pytest.raises(UsageError, match="give whole_store=True for its cases"):
+    with pytest.raises(UsageError, match="for its cases"):
         retrieved(whole_store=False)
     with pytest.raises(DatasetError, match="no case in common"):
         cc.join_recall_transfer(retrieved(), served.isel(case=[]))
-    with pytest.raises(DatasetError, match="a served Dataset has one"):
+    with pytest.raises(DatasetError, match="a served Dataset is needed; this one is of recall"):
         cc.join_recall_transfer(retrieved(), retrieved())
 
 
