@@ -61,10 +61,12 @@ def finite(
         The argument.
     value : object
         What was given; text and booleans are no numbers.
-    least, most : float
-        Smallest and largest that are taken.
+    least : float
+        Smallest that is taken.
     above, below : float
         It must lie between them.
+    most : float
+        Largest that is taken.
 
     Returns
     -------

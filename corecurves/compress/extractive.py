@@ -17,7 +17,8 @@ from corecurves.text import count_tokens
 
 __all__ = ["Extractive", "clauses", "joined"]
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(`]?[A-Z0-9])|\s*\n\s*")
+_BLOCK = re.compile(r"\s*\n\s*\n\s*|\s*\n\s*(?=[-*+>#|]|\d+[.)]\s)")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(`]?[A-Z0-9])")
 _WORDS = "because|so that|unless|except|although|which|when|if"
 _CLAUSE = re.compile(rf"(?<=[,;:])\s+|\s+(?=(?:but|{_WORDS})\s)")
 _SUBORDINATE = re.compile(rf"(?:{_WORDS})\s")
@@ -59,7 +60,9 @@ def clauses(text: str, most: int) -> list[Clause]:
     >>> [clause.text for clause in clauses("Use 7 jobs, because links are big. Compile freely.", 9)]
     ['Use 7 jobs,', 'because links are big.', 'Compile freely.']
     """
-    sentences = [part for part in _SENTENCE.split(text.strip()) if part.strip()]
+    # A line that merely goes on is one with the next; a blank line and an item of a list are not.
+    blocks = [" ".join(block.split()) for block in _BLOCK.split(text.strip())]
+    sentences = [part for block in blocks for part in _SENTENCE.split(block) if part]
     found = [
         Clause(part, number)
         for number, sentence in enumerate(sentences)

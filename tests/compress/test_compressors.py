@@ -96,6 +96,12 @@ def test_joined_is_prose_again():
     assert joined(clauses("Use it, e.g. at night.", 9)) == "Use it, e.g. at night."
 
 
+def test_a_wrapped_line_goes_on_and_an_item_of_a_list_does_not():
+    text = "The box is\nin the grey. Close it.\n\nThen\n- wait\n- go"
+    found = [part.text for part in clauses(text, 12)]
+    assert found == ["The box is in the grey.", "Close it.", "Then", "- wait", "- go"]
+
+
 # --- prune --------------------------------------------------------------------------------------
 
 

@@ -128,9 +128,8 @@ def test_scores_equal_the_model_read_step_by_step(weights, smollm2, capsys):
         return other._server.run_blocking(work)
 
     try:
-        for prompt, text in CASES:
-            if not text.isascii():
-                continue
+        # Each step writes out the probability of every token there is: three cases take a minute.
+        for prompt, text in CASES[:3]:
             before, forced, score = calls_for(smollm2, prompt, text)
             difference = abs(steps(before, forced) - score) / len(forced)
             with capsys.disabled():
