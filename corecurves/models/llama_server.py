@@ -170,7 +170,10 @@ class _Live:
 
     def __init__(self, path: Path, context: int, threads: int) -> None:
         self.process = os.getpid()
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="corecurves-llama")
+        self.thread = ThreadPoolExecutor(
+            1, thread_name_prefix="corecurves-llama", initializer=self._began
+        )
+        self._thread = 0
         self.headers: dict[str, str] = {}
         self.clean: list[int] = []
         self.forced: Forced | None = None
@@ -189,8 +192,13 @@ class _Live:
 
     def stop(self) -> None:
         if self.process == os.getpid():
-            self.thread.shutdown(wait=True, cancel_futures=True)
+            # A model may be collected in any thread, this one too, which cannot wait for itself.
+            own = threading.get_ident() == self._thread
+            self.thread.shutdown(wait=not own, cancel_futures=True)
             self._server = None
+
+    def _began(self) -> None:
+        self._thread = threading.get_ident()
 
 
 class Calls:

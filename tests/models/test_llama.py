@@ -190,6 +190,14 @@ class TestWithWeights:
         assert run(model.logprob(ASK, "Plum.")).total == first.total
         model.close()
 
+    def test_it_may_be_collected_in_its_own_thread(self, weights):
+        """Where Python happens to collect it there, the thread cannot wait for itself."""
+        model = LlamaModel(weights)
+        server, first = model._server, run(model.logprob(ASK, "Plum."))
+        assert server.run_blocking(lambda calls: server.close()) is None
+        assert run(model.logprob(ASK, "Plum.")).total == first.total
+        model.close()
+
     def test_threads_move_no_score(self, weights):
         def score(threads):
             model = LlamaModel(weights, threads=threads)
