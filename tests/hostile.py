@@ -146,6 +146,46 @@ def recall_run():
     return ds.assign_coords(lesson=names)
 
 
+@cache
+def working_store():
+    """A store with which lessons can be compressed and the way back to detail be tried."""
+    good, trap = f"Call the receiver {PLANT}.", f"Use the yard {PLANT}."
+    full = f"Before you redirect, call the receiver. {PLANT} {PLANT} The yard is full."
+    levels = (
+        Level(0, full, f"{PLANT}.L0"),
+        Level(1, PLANT, f"{PLANT}.L1", (Dropped(f"Call the receiver {PLANT}", "step", "L0"),)),
+    )
+    lesson = Lesson(PLANT, PLANT, PLANT, PLANT, levels)
+    episodes = tuple(
+        Episode(f"{PLANT} {i}", f"What do you do {PLANT} {i}?", Outcome((good,), (trap,)))
+        for i in range(4)
+    )
+    return Store(PLANT, (lesson,), {PLANT: episodes})
+
+
+@cache
+def descent():
+    return cc.summarize_descent(descent_run())
+
+
+@cache
+def descent_run():
+    return cc.run_descent_eval(
+        working_store(), "simulated", holdout=1, samples=1, ledger=False, progress=False
+    )
+
+
+@cache
+def compressed():
+    def shorter(view):
+        return cc.Draft(f"Call the receiver {PLANT}.", (Dropped(PLANT, "rationale", "L0"),))
+
+    return cc.compress_store(
+        working_store(), shorter, model="simulated", depths=1, holdout=0.5,
+        progress=False,
+    )  # fmt: skip
+
+
 THINGS = {
     # objects
     "Curriculum": one_curriculum,
@@ -167,6 +207,9 @@ THINGS = {
     "table_rose": lambda: cc.table_rose(rose_summary()),
     "table_recall": lambda: cc.table_recall({PLANT: cc.summarize_recall(recall_run())}),
     "table_systems": lambda: cc.table_systems(systems()),
+    "to_frame, descent": lambda: cc.to_frame(descent_run()),
+    "table_descent": lambda: cc.table_descent(descent()),
+    "table_compressions": lambda: cc.table_compressions(compressed().compressions),
     # figures
     "plot_lane": lambda: cc.plot_lane(lane_summary()).figure,
     "facet": lambda: cc.facet(cc.plot_lane, lane_summary(), col="concept"),
@@ -176,6 +219,8 @@ THINGS = {
     "plot_arms": lambda: cc.plot_arms(rose_summary()).figure,
     "plot_lessons": lambda: cc.plot_lessons(rose_run()).figure,
     "plot_recall": lambda: cc.plot_recall({PLANT: recall_run()}).figure,
+    "plot_descent": lambda: cc.plot_descent(descent()).figure,
+    "plot_compressors": lambda: cc.plot_compressors({PLANT: rose_run()}).figure,
     # explorers: their static twin, and every piece of HTML on their controls
     "explore_lane": lambda: cc.explore_lane([one_curriculum()]),
     "explore_rose": lambda: cc.explore_rose(rose_run()),
@@ -183,6 +228,6 @@ THINGS = {
 }
 
 SHOWS_NO_NAME = {
-    "aggregates_lane", "table_rose", "plot_survival", "plot_arms", "plot_rose",
+    "aggregates_lane", "table_rose", "table_descent", "plot_survival", "plot_arms", "plot_rose",
 }  # fmt: skip
 """Those that show figures and no text of the data."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import axes_or_new, label, note
+from corecurves.plots.style import NAME, axes_or_new, label, note
 from corecurves.summaries.rose import summarize_rose
 
 if TYPE_CHECKING:
@@ -163,7 +163,9 @@ def plot_compressors(
             ax.plot(
                 x, y, color=colour, marker=marker, markersize=6 if arm == "treatment" else 5,
                 linestyle=dash, linewidth=1.5, markerfacecolor=face,
-                label=label(name if arm == "treatment" else f"scissors, as long as {name}"),
+                label=(
+                    "" if arm == "treatment" else "scissors, as long as "
+                ) + label(name, NAME),
             )  # fmt: skip
     ax.margins(x=0.1)
     ax.set_ylim(-0.05, 1.08)
