@@ -72,6 +72,7 @@ from .rose.screen import run_screen as run_screen
 from .rose.served import run_served_cases as run_served_cases
 from .specs import Correction as Correction
 from .specs import Curriculum as Curriculum
+from .specs import Dropped as Dropped
 from .specs import Identity as Identity
 from .specs import Store as Store
 from .specs import Token as Token

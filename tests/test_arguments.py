@@ -88,3 +88,18 @@ def test_a_dataset_of_another_question(store):
         cc.join_recall_transfer(recall, ds)
     with pytest.raises(cc.DatasetError, match="a rose Dataset is needed; this one is of recall"):
         cc.summarize_rose(recall)
+
+
+def test_things_that_are_no_dataset_and_no_store(tmp_path):
+    with pytest.raises(cc.DatasetError, match="a Dataset of a run or a summary is needed, not"):
+        cc.to_frame(5)
+    with pytest.raises(cc.DatasetError, match="a Dataset is needed to save, not"):
+        cc.save(5, tmp_path / "x.nc")
+    with pytest.raises(cc.UsageError, match="`store` is 3; give a name, a folder or a Store"):
+        cc.open_store(3)
+
+
+def test_the_margin_of_an_explorer(store):
+    ds = cc.run_rose_eval(store, "simulated", samples=1, **QUIET)
+    with pytest.raises(cc.UsageError, match=r"`margin` is 'a'; give a number from 0.01"):
+        cc.explore_rose(ds, margin="a")

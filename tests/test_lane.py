@@ -461,5 +461,5 @@ def test_a_turn_of_another_type_is_a_failure_not_an_answer():
 def test_a_dataset_of_another_kind_is_refused():
     with pytest.raises(DatasetError, match="no `hits`"):
         cc.summarize_lane(xr.Dataset())
-    with pytest.raises(DatasetError, match="not a list"):
+    with pytest.raises(DatasetError, match="got list"):
         cc.summarize_lane([])

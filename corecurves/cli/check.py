@@ -28,12 +28,15 @@ def check(paths: tuple[str, ...]) -> int:
     corecurves check my_bench/ my_notes/
     """  # noqa: D301
     from corecurves.files.curricula import check_curricula, splits
+    from corecurves.files.markdown import looks_like_markdown
     from corecurves.files.store import STORES, is_store
     from corecurves.protocol.reviewed import check_reviewed
 
     stores = [path for path in paths if is_store(path)]
+    inner = (sub for path in paths if path not in stores for sub in sorted(Path(path).rglob("*/")))
+    stores += [str(folder) for folder in inner if looks_like_markdown(folder)]
     faults = [fault for path in stores for fault in _store_faults(path)]
-    if len(stores) < len(paths) or not paths:
+    if any(path not in stores for path in paths) or not paths:
         others = [path for path in paths if path not in stores]
         for path in others:
             if path not in splits() and not Path(path).exists():

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from corecurves.errors import ExitCode
+from corecurves.protocol.split import half
 
 if TYPE_CHECKING:
     from corecurves.compress.result import CompressedStore
+    from corecurves.specs import Store
 
 __all__ = ["compress"]
 
@@ -75,7 +78,30 @@ def compress(
     )  # fmt: skip
     click.echo(text_compressions(found))
     click.echo(f"copy: {found.path}", err=True)
+    for line in _said_of_copy(found, holdout, cc.open_store(store)):
+        click.echo(line, err=True)
     return ExitCode.FAILED_CELLS if found.without else ExitCode.FINE
+
+
+def _said_of_copy(found: CompressedStore, holdout: float, before: Store) -> Iterator[str]:
+    """What whoever evaluates the copy must know: what is left to test it with, what it replaced."""
+    made = {one.lesson for one in found.compressions if one.levels}
+    left = sum(
+        half(episode.id, holdout) == "test"
+        for lesson in made
+        for episode in found.store.episodes.get(lesson, ())
+    )
+    if made and not left:
+        yield (
+            f"warning: every episode of these lessons was shown to the compressor (--holdout "
+            f"{holdout:g}), so nothing is left to evaluate the copy with; record more, or compress "
+            "with a larger --holdout"
+        )
+    elif made:
+        yield f"episodes held out, for the evaluation: {left}"
+    old = sum(len(x.levels) > 1 for x in before.lessons if x.id in made)
+    if old:
+        yield f"shorter levels that stood there before are replaced in the copy, in lessons: {old}"
 
 
 def text_compressions(found: CompressedStore) -> str:

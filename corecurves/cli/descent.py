@@ -60,7 +60,7 @@ __all__ = ["descend"]
     "cache folder]",
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and stop.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Save the figure (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -98,7 +98,7 @@ def descend(
     from corecurves.descent.ranking import WEIGHTS
     from corecurves.descent.trails import STRATEGIES
 
-    check_targets(out, plot)
+    check_targets(out, plot, store=store)
     asked: dict[str, Any] = {
         "strategies": strategies or STRATEGIES,
         "judge": judge,

@@ -54,7 +54,7 @@ __all__ = ["lane", "save_figure"]
     "none.  [default: a file in the user's cache folder]",
 )
 @click.option("--max-concurrency", default=8, show_default=True, help="Batches at work at once.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False),

@@ -58,7 +58,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Where finished cells are kept; 'none' keeps none.  [default: a file in the user's "
     "cache folder]",
 )  # fmt: skip
-@click.option("--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option("--plot", type=click.Path(dir_okay=False), help="Save the figure (.png, .svg, .pdf).")
 @click.option("--json", "as_json", is_flag=True, help="Print the summaries as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -125,6 +125,8 @@ def eval_recall(
         if compared is not None:
             click.echo(f"\nagainst '{against}'\n{cc.text_recall(compared)}")
     if save_as:
+        if save_as in cc.baseline_names(folder=baselines):
+            click.echo(f"'{save_as}' was kept before; this run takes its place", err=True)
         click.echo(f"kept: {cc.save_baseline(last, save_as, folder=baselines)}", err=True)
     if out:
         click.echo(f"Dataset: {cc.save(last, out)}", err=True)

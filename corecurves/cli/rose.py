@@ -81,7 +81,7 @@ def rose() -> None:
     "user's cache folder]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, from three calls, and stop.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option(
     "--plot", type=click.Path(dir_okay=False), help="Save the curve (.png, .svg or .pdf)."
 )
@@ -166,7 +166,7 @@ def evaluate(
     help="A model that can be scored.",
 )
 @click.option("--seed", default=0, show_default=True, help="Seed of the run.")
-@click.option("--out", type=click.Path(dir_okay=False), help="Write the table (.tsv).")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Write the table (.tsv).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def screen(store: str, model: str, seed: int, out: str | None, quiet: bool) -> int:
     """List the cases that a model passes with no lesson: they measure its prior, so delete them.

@@ -49,6 +49,8 @@ def check_targets(
             refuse_inside(opened, target)
         if target:
             check_folder(Path(target).parent)
+            if Path(target).exists() and not os.access(target, os.W_OK):
+                raise UsageError(f"{target} cannot be written to; give another file")
 
 
 def check_folder(folder: Path) -> None:

@@ -96,7 +96,8 @@ class Maker:
         replay = Replay(lesson.id, train, self.model, self.grader, self.samples, self.seed)
         demanded = replay.run(full.text)
         good = passing(demanded, found["train"])
-        found["not_demanded"] = tuple(name for name in found["train"] if name not in good)
+        judged = {episode for episode, _ in demanded.passed}
+        found["not_demanded"] = tuple(x for x in found["train"] if x in judged and x not in good)
         refusal = ""
         if demanded.unjudged:
             refusal = f"the replay of L0 could not be judged: {_few(demanded.unjudged)}"

@@ -17,7 +17,7 @@ from corecurves.compress.prune import Prune
 from corecurves.compress.rewrite import Rewrite
 from corecurves.errors import CellFailure, UsageError, unknown
 from corecurves.spec_strings import parse_spec, typed_settings
-from corecurves.specs import Identity
+from corecurves.specs import Dropped, Identity
 
 __all__ = ["COMPRESSORS", "as_compressor", "label"]
 
@@ -154,5 +154,14 @@ class _Checked:
         if not isinstance(found, Draft):
             raise CellFailure(
                 "unparsable", f"the compressor returned {found!r}; it must return a Draft or text"
+            )
+        claims = found.dropped
+        if not isinstance(found.text, str) or not (
+            isinstance(claims, list | tuple) and all(isinstance(x, Dropped) for x in claims)
+        ):
+            raise CellFailure(
+                "unparsable",
+                "a Draft has a text, and claims that are cc.Dropped(claim, kind, holder); the "
+                f"compressor returned {found!r}",
             )
         return found

@@ -177,6 +177,29 @@ def _describe(
         given["token_share"][at] = one.share
 
 
+def _statistics(walk: Walk, known: Mapping[str, Result], learned: int) -> str:
+    """Where the rescue rates come from, or why every one is 1/2."""
+    design = walk.design
+    train = f"{learned} train episode{'' if learned == 1 else 's'}"
+    tested = {case.trail.lesson.id for case in design.tests}
+    if not learned and design.statistics == "none":
+        why = "not taken from train episodes (statistics='none')"
+    elif not any(not case.test and case.trail.lesson.id in tested for case in design.cases):
+        why = "no train episode"
+    elif not learned:
+        why = "the lessons have no dropped claim that train episodes could try"
+    else:
+        short = [
+            known.get(walk.replay(case, case.trail.short, s)[0])
+            for case in design.trains
+            for s in range(design.samples)
+        ]
+        if any(one is not None and one.passed is False for one in short):
+            return train
+        why = f"{train}, none of which fails at the shortest form"
+    return f"{why}: every rescue rate is 1/2"
+
+
 def _attrs(
     plan: Plan, walk: Walk, known: Mapping[str, Result], model: Any, grader: Any
 ) -> dict[str, JSON]:
@@ -196,9 +219,7 @@ def _attrs(
         "usefulness": "no judge: the term is absent" if judge is None else said_of(scale_of(judge)),
         "weights": canonical_json(list(design.weights)),
         "claims": design.claims,
-        "statistics": f"{learned} train episodes"
-        if learned
-        else "no train episode: every rescue rate is 1/2",
+        "statistics": _statistics(walk, known, learned),
         "train_episodes": learned,
         "holdout": design.holdout,
         "leaks": design.leaked,

@@ -156,7 +156,7 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
         If one is missing or has other dimensions, naming it.
     """
     if not isinstance(ds, xr.Dataset):
-        raise DatasetError(f"a {schema.question} Dataset is needed, not a {type(ds).__name__}")
+        raise DatasetError(f"a {schema.question} Dataset is needed; got {type(ds).__name__}")
     question = ds.attrs.get("question", schema.question)
     if question != schema.question:
         raise DatasetError(f"a {schema.question} Dataset is needed; this one is of {question}")
@@ -168,11 +168,19 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
             lost = set(schema[name].dims) - set(ds[name].dims)
             if lost:
                 raise DatasetError(
-                    f"`{name}` has lost the dimension {', '.join(sorted(lost))}; "
-                    "select with a list, e.g. ds.sel(concept=['wisdom'])"
+                    f"`{name}` has lost the dimension {', '.join(sorted(lost))}; {_kept(ds, lost)}"
                 )
             if extra:
                 raise DatasetError(f"`{name}` has the unknown dimension {sorted(map(str, extra))}")
+
+
+def _kept(ds: xr.Dataset, lost: set[str]) -> str:
+    """How a dimension is kept: by the very selection that lost it, where it can be told."""
+    chosen = {dim: ds[dim].item() for dim in sorted(lost) if dim in ds.coords and not ds[dim].dims}
+    if not chosen:
+        return "give the Dataset with it, as it was run"
+    said = ", ".join(f"{dim}=[{label!r}]" for dim, label in chosen.items())
+    return f"select with a list, e.g. ds.sel({said})"
 
 
 def _empty(shape: list[int], variable: Variable) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from corecurves.errors import Fault, FileFaults, UsageError
 from corecurves.files.contract import check_curriculum
 from corecurves.files.curricula import load_curricula
+from corecurves.files.markdown import looks_like_markdown
 from corecurves.specs import Correction, Curriculum, Token
 
 __all__ = ["Edits", "adds_text", "curriculum_yaml", "read_adds", "save_curriculum"]
@@ -260,6 +261,9 @@ def save_curriculum(curriculum: Curriculum, path: str | Path, *, replaces: bool 
         raise UsageError(f"{path} is no YAML file; write {target.name}.yaml")
     if target.exists() and not replaces:
         raise UsageError(f"{path} is there already and is left as it is; write another name")
+    inside = next((folder for folder in target.parents if _is_lessons(folder)), None)
+    if inside is not None:
+        raise UsageError(f"{path} lies inside the store {inside}, which is read-only; give another")
     try:
         handle, name = tempfile.mkstemp(
             prefix=f".{target.stem}-", suffix=".yaml", dir=target.parent
@@ -278,6 +282,10 @@ def save_curriculum(curriculum: Curriculum, path: str | Path, *, replaces: bool 
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{path} cannot be written ({why}); give a writable folder") from error
     return target
+
+
+def _is_lessons(folder: Path) -> bool:
+    return (folder / "nodes").is_dir() or looks_like_markdown(folder)
 
 
 def _differing(back: Curriculum, made: Curriculum) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corecurves.arguments import finite
 from corecurves.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def explore_rose(ds: xr.Dataset, *, margin: float = 0.1) -> Explorer:
     ------
     DatasetError
         If `ds` is no Dataset of `run_rose_eval`.
-    ValueError
+    UsageError
         If `margin` is outside its span.
 
     See Also
@@ -54,8 +55,7 @@ def explore_rose(ds: xr.Dataset, *, margin: float = 0.1) -> Explorer:
     attrs = getattr(ds, "attrs", {})
     if attrs.get("question") != "rose" or "summary_of" in attrs:
         raise DatasetError("a Dataset of run_rose_eval is needed")
-    if not 0.01 <= margin <= 0.49:
-        raise ValueError(f"`margin` must be from 0.01 to 0.49; it is {margin!r}")
+    margin = finite("margin", margin, least=0.01, most=0.49)
     from corecurves.explore.shell import nothing_to_show
 
     if not bool((ds.passed.notnull() | ds.score.notnull()).any()):

@@ -14,6 +14,7 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from corecurves.bundled import bundled_names, bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.contract import check_curriculum, check_together
+from corecurves.files.markdown_episodes import EPISODE_FILES
 from corecurves.files.nodes import json_lines, value_node
 from corecurves.files.packs import STANDARD_PACK, load_pack, pack_path
 from corecurves.files.yaml_text import Reader, read_text
@@ -185,7 +186,7 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
     if path.is_file():
         if path.suffix not in _SUFFIXES:
             raise UsageError(f"{path} is no curriculum file; give {', '.join(_SUFFIXES)}")
-        return [(path, path.parent.name or path.resolve().parent.name)]
+        return [(path, path.resolve().parent.name)]
     if not path.is_dir():
         raise UsageError(f"{unknown('split', str(source), splits())}; nor is it a file or folder")
     files = [
@@ -193,10 +194,18 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
         for file in sorted(path.rglob("*"))
         if file.suffix in _SUFFIXES
         and not any(part in _NOT_CURRICULA for part in file.relative_to(path).parts)
+        and not _beside_lessons(file)
     ]
     if not files:
         raise UsageError(f"the folder {path} has no {' or '.join(_SUFFIXES)} file in it")
-    return [(file, file.parent.name or file.resolve().parent.name) for file in files]
+    return [(file, file.resolve().parent.name) for file in files]
+
+
+def _beside_lessons(file: Path) -> bool:
+    """Whether a file holds the episodes of lessons in Markdown that lie beside it."""
+    return file.name in EPISODE_FILES and any(
+        other.suffix.lower() == ".md" for other in file.parent.iterdir()
+    )
 
 
 def _read_file(path: Path, split: str, faults: list[Fault]) -> list[Curriculum]:

@@ -61,6 +61,9 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
     target = Path(path)
     if target.suffix != ".nc":
         raise DatasetError(f"a Dataset is saved as netCDF: write {target.with_suffix('.nc').name}")
+    # xarray is there where there is a Dataset.
+    if not hasattr(ds, "variables") or not hasattr(ds, "data_vars"):
+        raise DatasetError(f"a Dataset is needed to save, not a {type(ds).__name__}")
     encoded = _encode(ds)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +84,12 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
         if not load(sibling).identical(_plain(ds)):
             raise DatasetError(f"{target} would not read back as it was; nothing was replaced")
         sibling.chmod(0o666 & ~_umask())
-        sibling.replace(target)
+        try:
+            sibling.replace(target)
+        except OSError as error:
+            raise DatasetError(
+                f"{target} cannot be replaced ({error.strerror}); give another file"
+            ) from error
     finally:
         sibling.unlink(missing_ok=True)
     return target

@@ -53,7 +53,10 @@ def to_frame(ds: xr.Dataset, variables: str | Sequence[str] | None = None) -> pd
     ['arm', 'saturation_rate_ci_lower', 'saturation_rate_ci_upper']
     """
     import pandas as pd
+    import xarray as xr
 
+    if not isinstance(ds, xr.Dataset):
+        raise DatasetError(f"a Dataset of a run or a summary is needed, not a {type(ds).__name__}")
     names = [str(name) for name in ds.data_vars]
     if variables is not None:
         wanted = [variables] if isinstance(variables, str) else list(variables)

@@ -121,6 +121,12 @@ def _add(
     created = (reader.text(table["created"], "created") or "") if "created" in table else ""
     outcome = _outcome(reader, table, task)
     for key in _about(reader, node, table, by_name, lessons, one=one, whole=whole):
+        # A copy would count as an observation of its own.
+        same = [x.id for x in found[key] if (x.task, x.outcome) == (task, outcome)]
+        if task and same:
+            reader.fault(
+                node, f"an episode is a copy of '{same[0]}', and would count twice; remove one"
+            )
         found[key].append(Episode(own, task, outcome, family=lessons[key].family, created=created))
 
 

@@ -91,6 +91,10 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     """
     if isinstance(source, Store):
         return source
+    if not isinstance(source, str | Path):
+        raise UsageError(
+            f"`store` is {source!r}; give a name, a folder or a Store ({', '.join(STORES)})"
+        )
     is_name = isinstance(source, str) and source in STORES
     path = bundled_path("episodes", str(source)) if is_name else Path(source)
     shown = f"episodes/{source}" if is_name else str(source)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.summaries.figures import decimals, number
+from corecurves.summaries.figures import counted, decimals, number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +49,7 @@ def describe_lane(summary: xr.Dataset) -> str:
             f"{whole} of {summary.sizes['concept']} curves saturate"
         )
     n = summary.sizes["concept"]
-    count = f"{n} concept{'s' if n != 1 else ''}"
+    count = counted(n, "concept")
     return f"Expected tokens hit against corrections given, {count}: {'; '.join(parts)}."
 
 
@@ -146,5 +146,5 @@ def describe_systems(summary: xr.Dataset) -> str:
                 parts.append(f"{system} {arm} from {share[0]:.2f} to {share[-1]:.2f}")
     return (
         f"Share of the first {summary.attrs['last']} tokens in the answer against corrections "
-        f"given, {int(summary.used.sum())} concepts: {'; '.join(parts)}."
+        f"given, {counted(summary.used.sum(), 'concept')}: {'; '.join(parts)}."
     )

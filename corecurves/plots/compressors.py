@@ -9,6 +9,7 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import NAME, axes_or_new, label, note
+from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
 
 if TYPE_CHECKING:
@@ -257,8 +258,8 @@ def _what(
     percent = round(100 * float(next(iter(summaries.values())).attrs["ci_prob"]))
     parts = [
         who,
-        f"the same {len(lessons)} of {there} lessons in every line: those that every compressor "
-        "made at every level drawn",
+        f"the same {len(lessons)} of {counted(there, 'lesson')} in every line: those that every "
+        "compressor made at every level drawn",
     ]
     if judged != {len(lessons)}:
         parts.append(f"judged: {', '.join(map(str, sorted(judged)))}")

@@ -9,6 +9,7 @@ import numpy as np
 from corecurves.errors import DatasetError
 from corecurves.plots.style import ArmStyle, axes_or_new, label, note
 from corecurves.summaries.descent import summarize_descent
+from corecurves.summaries.figures import counted
 from corecurves.summaries.tables_descent import judge_line
 
 if TYPE_CHECKING:
@@ -162,16 +163,17 @@ def _caption(summary: xr.Dataset) -> list[str]:
     )
     found = ["SIMULATED"] if attrs.get("simulated") == "yes" else []
     found += [
-        f"{attrs['store']}, {attrs['model']}: {int(summary.failures)} failures at the shortest "
-        f"form, {int(summary.episodes)} episodes, {int(summary.lessons)} lessons",
+        f"{attrs['store']}, {attrs['model']}: {counted(summary.failures, 'failure')} at the "
+        f"shortest form, {counted(summary.episodes, 'episode')}, "
+        f"{counted(summary.lessons, 'lesson')}",
         f"knowledge gaps (L0 fails too): {gaps}",
         judge_line(attrs),
     ]
     if any(name != "stepwise" for name in summary.strategy.values):
         found.append(f"rescue rates: {attrs['statistics']}")
     if attrs["few"] == "yes":
-        found.append(f"{int(summary.episodes)} episodes: a direction, not a decimal place")
+        found.append(f"{counted(summary.episodes, 'episode')}: a direction, not a decimal place")
     lost = int(summary.failures_failed.max())
     if lost:
-        found.append(f"up to {lost} failures a strategy were not judged and are not in")
+        found.append(f"not judged and not in: up to {counted(lost, 'failure')} a strategy")
     return found

@@ -10,6 +10,7 @@ import numpy as np
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import arm_style, axes_or_new, note
 from corecurves.plots.style import label as written
+from corecurves.summaries.figures import counted
 from corecurves.summaries.lane import summarize_lane
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _mark_missing(ax: Axes, one: xr.Dataset, k: np.ndarray, hits: np.ndarray) ->
 
 def _what(summary: xr.Dataset, n_concepts: int) -> str:
     samples = summary.sizes["sample"]
-    concepts = f"{n_concepts} concept{'s' if n_concepts != 1 else ''}"
+    concepts = counted(n_concepts, "concept")
     replay = summary.replay_determinism.item()
     again = "replays not compared" if np.isnan(replay) else f"replay determinism {replay:.2f}"
     each = f"{samples} sample{'s' if samples != 1 else ''} a point"

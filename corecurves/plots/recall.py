@@ -10,6 +10,7 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError
 from corecurves.plots.style import NAME, axes_or_new, label
+from corecurves.summaries.figures import counted
 from corecurves.summaries.recall import summarize_recall
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def describe_recall(ds: xr.Dataset | Mapping[str, xr.Dataset]) -> str:
         parts.append(
             f"{name} has precision {float(at.precision):.{digits}f} and recall "
             f"{float(at.recall):.{digits}f} at {float(one.noise_tokens):.0f} noise tokens an "
-            f"episode, and drops {int((one.missed > 0).sum())} lessons that mattered"
+            f"episode, and drops {counted((one.missed > 0).sum(), 'lesson')} that mattered"
         )
     return f"Precision against recall: {'; '.join(parts)}."
 
@@ -208,8 +209,8 @@ def _beneath(ax: Axes, runs: Mapping[str, xr.Dataset], *, grow: bool) -> None:
     simulated = any(one.attrs.get("simulated") == "yes" for one in runs.values())
     lines = [
         f"{'SIMULATED; ' if simulated else ''}{first.attrs['store']}, "
-        f"{first.attrs['candidates']} candidates, {int(first.episodes_scored)} episodes, micro"
-        f"{few}; bars: {round(100 * float(first.attrs['ci_prob']))} % intervals; grey: noise "
+        f"{first.attrs['candidates']} candidates, {counted(first.episodes_scored, 'episode')}, "
+        f"micro{few}; bars: {round(100 * float(first.attrs['ci_prob']))} % intervals; grey: noise "
         "lessons a useful one"
     ]
     for name, one in runs.items():

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import NAME, arm_style, axes_or_new, label, note
+from corecurves.plots.style import NAME, arm_style, axes_or_new, beside_curve, label, note
+from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
+from corecurves.summaries.rose_leaks import leaks_line
+from corecurves.summaries.tables_rose import planted_line
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,12 +73,14 @@ def plot_rose(
     one = summary.sel(kind=kind)
     arms = [str(arm) for arm in one.arm.values]
     drawn = one.sel(level=one.drawn.values | (one.level.values == "L0"))
+    curve: dict[str, float] = {}
     if "treatment" in arms:
         line = drawn.transfer.sel(arm="treatment").values.copy()
         tokens = drawn.tokens.sel(arm="treatment").values.copy()
         if "ceiling" in arms:
             line[0] = drawn.transfer.sel(arm="ceiling", level="L0")
             tokens[0] = drawn.tokens.sel(arm="ceiling", level="L0")
+        curve = dict(zip(map(str, drawn.level.values), line.tolist(), strict=True))
         style = arm_style("treatment")
         ax.plot(tokens, line, color=style.colour, linestyle=style.dash, linewidth=1.4, zorder=2)
     widest = float(one.tokens.max())
@@ -97,10 +102,9 @@ def plot_rose(
             )  # fmt: skip
             if arm in ("treatment", "ceiling", "control"):
                 name = level if level != "none" else "no lesson"
-                # Beside the curve, which rises to the right, and within the axes.
-                aside, side, height = {
-                    "ceiling": ((-6, 6), "right", "bottom"), "control": ((6, 6), "left", "bottom"),
-                }.get(arm, ((6, -4), "left", "top"))  # fmt: skip
+                aside, side, height = beside_curve(
+                    level, curve, away=12 if {*arms} & {*_DODGE} else 6
+                )
                 ax.annotate(
                     f"{name}, n={int(point.transfer_n)}", (x, y), xytext=aside, ha=side, va=height,
                     textcoords="offset points", fontsize="x-small", color=style.colour,
@@ -281,8 +285,7 @@ def _what(summary: xr.Dataset) -> str:
         who = "SIMULATED model, not a real one"
     percent = round(100 * float(summary.attrs["ci_prob"]))
     n = int(summary.transfer_n.sel(kind="all").max())
-    parts = [who, f"{n} lessons that have all levels drawn"]
-    planted = summary.in_part.sel(part="planted").sum("concept")
-    if lost := [f"{int(x)} at {x.level.item()}" for x in planted if int(x)]:
-        parts.append(f"of them made to lose what matters: {', '.join(lost)}")
+    drawn = "all levels drawn" if bool(summary.drawn.any()) else "no shorter level drawn"
+    parts = [who, f"{counted(n, 'lesson')} with {drawn}"]
+    parts += [line for line in (planted_line(summary), leaks_line(summary)) if line]
     return "; ".join([*parts, f"bars: {percent} % intervals"])

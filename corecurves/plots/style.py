@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from corecurves.text import shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["NAME", "ArmStyle", "arm_style", "axes_or_new", "label", "note"]
+__all__ = ["NAME", "ArmStyle", "arm_style", "axes_or_new", "beside_curve", "label", "note"]
 
 NAME = 32
 """Characters of a name that a legend or an axis shows."""
@@ -126,3 +127,39 @@ def note(ax: Axes, *texts: str) -> None:
         lines, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
         fontsize="x-small", color="#555555", va="top",
     )  # fmt: skip
+
+
+def beside_curve(
+    level: str, curve: Mapping[str, float], *, away: int
+) -> tuple[tuple[int, int], str, str]:
+    """Where the label of a level stands: beside its bar, on the side that the curve is not.
+
+    Parameters
+    ----------
+    level : str
+        The level; ``none`` for no lesson, ``L0`` for the full one.
+    curve : mapping of str to float
+        Transfer by level, from L0 to the shortest, which stand from right to left.
+    away : int
+        Distance from the bar, in points; larger where other bars stand beside it.
+
+    Returns
+    -------
+    tuple of int, str, str
+        Offset in points, horizontal and vertical alignment.
+
+    Examples
+    --------
+    >>> beside_curve("L1", {"L0": 0.9, "L1": 0.5}, away=6)
+    ((6, -4), 'left', 'top')
+    """
+    if level == "none":
+        return (6, 6), "left", "bottom"
+    names = list(curve)
+    at = names.index(level) if level in curve else 0
+    if level == "L0":
+        # It stands at the right edge, and the curve comes from the left.
+        above = not (len(names) > 1 and curve[names[1]] > curve["L0"])
+        return (-6, 6 if above else -4), "right", "bottom" if above else "top"
+    above = at > 0 and curve[level] > curve[names[at - 1]]
+    return (away, 6 if above else -4), "left", "bottom" if above else "top"

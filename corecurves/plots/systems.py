@@ -9,6 +9,7 @@ import numpy as np
 
 from corecurves.errors import DatasetError
 from corecurves.plots.style import NAME, axes_or_new, label, note
+from corecurves.summaries.figures import counted
 from corecurves.summaries.systems import compare_systems
 from corecurves.text import shortened
 
@@ -105,7 +106,7 @@ def _summary(datasets: Mapping[str, xr.Dataset] | xr.Dataset) -> xr.Dataset:
 
 def _what(summary: xr.Dataset, without_prior: list[str]) -> list[str]:
     used, there = int(summary.used.sum()), summary.sizes["concept"]
-    concepts = f"{used} concept{'s' if used != 1 else ''}"
+    concepts = counted(used, "concept")
     if used < there:
         concepts += f" of {there} (the others lack a result)"
     if short := summary.attrs["too_short"]:

@@ -51,7 +51,7 @@ def parse_sweep(text: str, declared: Mapping[str, Parameter]) -> dict[str, list[
     >>> parse_sweep("samples=[3,5],margin=[0.05,0.1]", declared)
     {'samples': [3, 5], 'margin': [0.05, 0.1]}
     """
-    example = "write it as samples=[3,5],margin=[0.05,0.1], with texts in quotes"
+    example = 'write it as samples=[3,5],split=["dev","public"], with texts in quotes'
     shown = Redactor().text(text)
     try:
         body = ast.parse(f"dict({text}\n)", mode="eval").body

@@ -11,7 +11,7 @@ import numpy as np
 from corecurves.errors import DatasetError
 from corecurves.markup import FIGURES, Html, box, item_list, paragraph
 from corecurves.stats import difference_interval
-from corecurves.summaries.figures import FEW, number, with_interval
+from corecurves.summaries.figures import FEW, counted, number, with_interval
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -160,19 +160,21 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
         (can if shown else cannot).append(text)
     unused = summary.sizes["concept"] - n
     if unused:
-        cannot.append(f"Anything about {_count(unused)} without a result in every system and arm.")
+        cannot.append(
+            f"Anything about {counted(unused, 'concept')} without a result in every system and arm."
+        )
     if bool(summary.replay_determinism.isnull().any()):
         cannot.append("Whether the points can be reproduced: replays were not compared.")
     cannot += _limits(n)
-    about = f"{summary.sizes['system']} systems, {_count(n)}"
+    about = f"{counted(summary.sizes['system'], 'system')}, {counted(n, 'concept')}"
     return Conclusion(about, tuple(can), tuple(cannot), figures)
 
 
 def _about(summary: xr.Dataset, concepts: int) -> str:
     system = summary.attrs["system"]
     if summary.attrs.get("aggregates_over") != "contract":
-        return f"{system}: {_count(concepts)}"
-    return f"{system}: {_count(concepts)} that keep{'s' * (concepts == 1)} the contract"
+        return f"{system}: {counted(concepts, 'concept')}"
+    return f"{system}: {counted(concepts, 'concept')} that keep{'s' * (concepts == 1)} the contract"
 
 
 def _last_answer(who: str, scores: np.ndarray) -> str:
@@ -181,7 +183,7 @@ def _last_answer(who: str, scores: np.ndarray) -> str:
         return f"{who}, no last answer has a result."
     share = _share(scores)
     tokens = "all expected tokens" if share == "all" else f"{share} of the expected tokens"
-    return f"{who}, the last answer holds {tokens}, over {_count(known)}."
+    return f"{who}, the last answer holds {tokens}, over {counted(known, 'concept')}."
 
 
 def _share(values: np.ndarray) -> str:
@@ -198,7 +200,7 @@ def _share(values: np.ndarray) -> str:
 
 def _learned(who: str, mean: float, low: float, high: float, n: int) -> tuple[str, bool]:
     """The sentence, and whether it is a conclusion."""
-    over = f"over {_count(n)}"
+    over = f"over {counted(n, 'concept')}"
     if np.isnan(low):
         return f"Whether {who} learned: {over}, there is no interval.", False
     figure = ""
@@ -242,8 +244,8 @@ def _lost(summary: xr.Dataset) -> list[str]:
         if failed:
             low, high = (number(bound, 2) for bound in one.saturation_rate_bounds.values)
             found.append(
-                f"What {failed} of {int(one.cells_planned)} snapshots of {arm} would have said; "
-                f"they have no result, so the saturation rate lies from {low} to {high}."
+                f"What {failed} of {counted(one.cells_planned, 'snapshot')} of {arm} would have "
+                f"said; they have no result, so the saturation rate lies from {low} to {high}."
             )
     return found
 
@@ -251,13 +253,9 @@ def _lost(summary: xr.Dataset) -> list[str]:
 def _limits(n: int) -> list[str]:
     found = []
     if n <= FEW:
-        found.append(f"A size: {_count(n)}: a direction, not a decimal place.")
+        found.append(f"A size: {counted(n, 'concept')}: a direction, not a decimal place.")
     found.append(
         "Understanding: a hit is a word in an answer. Nor is anything shown about other concepts "
         "than those drawn here, combination, other domains, or the cost of a growing memory."
     )
     return found
-
-
-def _count(number: int) -> str:
-    return f"{number} concept" if number == 1 else f"{number} concepts"

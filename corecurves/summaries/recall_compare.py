@@ -15,6 +15,7 @@ from corecurves.files.baselines import load_baseline
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import MeanInterval, change_interval, t_interval
 from corecurves.stats.shares import pooled_difference
+from corecurves.summaries.figures import counted
 from corecurves.summaries.recall import AVERAGES, FEW, summarize_recall
 from corecurves.summaries.recall_episodes import Counts, count, read_episodes
 
@@ -224,7 +225,8 @@ def _left_out(common: int, counts: dict[str, Counts]) -> list[str]:
     if max(numbers) == common:
         return []
     return [
-        f"{common} episodes are in both; the baseline has {numbers[0]}, the new run {numbers[1]}"
+        f"{counted(common, 'episode')} {'is' if common == 1 else 'are'} in both; the baseline has "
+        f"{numbers[0]}, the new run {numbers[1]}"
     ]
 
 
@@ -243,6 +245,6 @@ def _bought(compared: xr.Dataset) -> str:
     )
     n = len(at)
     return (
-        f"bought: {n} lesson{'s' * (n > 1)} that mattered and that the baseline served "
+        f"bought: {counted(n, 'lesson')} that mattered and that the baseline served "
         f"{'are' if n > 1 else 'is'} dropped for {gain}: {named}"
     )

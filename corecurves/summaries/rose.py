@@ -57,7 +57,9 @@ def summarize_rose(
         and ``_failed_at_both``. By kind: ``lift``, ``lessons_planned``, ``lessons_common``. Each
         estimate has ``_ci``, ``_n`` (lessons), ``_episodes`` and ``_unit``, which says what the
         interval is over. By lesson: ``lesson_transfer``, ``lesson_change``, ``left_out``; by
-        episode: ``episode_transfer``, ``episode_change``, ``fate``.
+        episode: ``episode_transfer``, ``episode_change``, ``fate``; and of shorter levels, run or
+        not, the held-out episodes ``pair``, those left out because they leaked, ``leaked_pair``,
+        and as ``nothing_left (level)`` where that is all of them.
 
     Raises
     ------
@@ -120,6 +122,7 @@ def summarize_rose(
         concept_kind=("concept", np.array(cells.kinds, dtype=object)),
         depth=("level", [_depth(name) for name in cells.levels]),
         drawn=("level", [i in cells.drawn for i in range(len(cells.levels))]),
+        nothing_left=("level", cells.nothing_left),
     )
     summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
         "summary_of": "rose",

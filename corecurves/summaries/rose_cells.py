@@ -46,6 +46,9 @@ class RoseCells:
         Planned cells of the test half that are left out because they leaked.
     half, ids : ndarray of str of shape (concept, episode)
         ``"test"``, ``"train"`` or ``""``; and the names of the episodes.
+    pairs, leaked_pairs : ndarray of bool of shape (concept, episode, level)
+        Held-out episodes of each shorter level asked for, whether it could be run or not; and those
+        that are left out because the episode leaked into the level.
     having, common : ndarray of bool of shape (concept,)
         Lessons that were planned at every level drawn, and those that were judged at every one
         at which any was.
@@ -67,6 +70,8 @@ class RoseCells:
     score: Floats
     status: NDArray[Any]
     leaked: Flags
+    pairs: Flags
+    leaked_pairs: Flags
     half: NDArray[Any]
     ids: NDArray[Any]
     having: Flags
@@ -78,8 +83,15 @@ class RoseCells:
 
     @property
     def made(self) -> bool:
-        """Whether a compressor made any of the levels drawn."""
-        return bool(self.compressed[:, self.drawn].any())
+        """Whether a compressor made any of the levels asked for, run or not."""
+        return bool((self.compressed & self.pairs.any(axis=1)).any())
+
+    @property
+    def nothing_left(self) -> Flags:
+        """Levels that could not be run, for every held-out episode leaked; of shape (level,)."""
+        kept = self.pairs & ~self.leaked_pairs
+        found: Flags = np.any(self.pairs, axis=(0, 1)) & ~np.any(kept, axis=(0, 1))
+        return found
 
     @property
     def shown(self) -> Flags:
@@ -127,9 +139,12 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
     status = nested.status.values.astype(object)
     half = np.where(nested.episode_id.values != "", nested.half.values, "")
     held_out = half == "test"
-    drawn = _drawn(names, arms, status, levels)
     keeps = str(ds.attrs.get("leaks", "drop")) == "keep"
     leaked = nested.leaked.transpose("concept", "episode", "level").values.astype(bool)
+    tokens = nested.lesson_tokens.transpose("concept", "level", "arm").values.astype(float)
+    pairs = _pairs(names, held_out, tokens, levels)
+    gone = [names[i] for i in np.flatnonzero((pairs & leaked).any(axis=(0, 1)))]
+    drawn = _drawn(names, arms, status, levels, gone)
     concerned = [i for i, name in enumerate(names) if i in drawn or name == FULL]
     leaks = leaked[:, :, concerned].any(axis=2) & held_out & (not keeps)
     counts = held_out & ~leaks
@@ -170,6 +185,8 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
         score=score,
         status=status,
         leaked=planned & leaks[:, :, None, None, None],
+        pairs=pairs,
+        leaked_pairs=pairs & leaked & (not keeps),
         half=half,
         ids=nested.episode_id.values.astype(object),
         having=having,
@@ -177,14 +194,28 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
         planted=np.logical_or.accumulate(marks != "", axis=1),
         marks=marks,
         compressed=np.broadcast_to(made, shape),
-        tokens=nested.lesson_tokens.transpose("concept", "level", "arm").values.astype(float),
+        tokens=tokens,
     )
 
 
+def _pairs(
+    names: list[str], held_out: Flags, tokens: Floats, levels: Sequence[str] | None
+) -> Flags:
+    """Held-out episodes of the shorter levels asked for, of shape (concept, episode, level)."""
+    asked = [levels] if isinstance(levels, str) else levels
+    wanted = [name not in (NO_LESSON, FULL) and (asked is None or name in asked) for name in names]
+    there = ~np.isnan(tokens).all(axis=2) & np.array(wanted, dtype=bool)
+    return held_out[:, :, None] & there[:, None, :]
+
+
 def _drawn(
-    names: list[str], arms: list[str], status: NDArray[Any], levels: Sequence[str] | None
+    names: list[str],
+    arms: list[str],
+    status: NDArray[Any],
+    levels: Sequence[str] | None,
+    gone: list[str],
 ) -> list[int]:
-    """Positions of the shorter levels to draw."""
+    """Positions of the shorter levels to draw; of those in `gone` nothing may be left to draw."""
     if TREATMENT in arms:
         ran = (status[:, :, :, arms.index(TREATMENT)] != "").any(axis=(0, 1, 3))
     else:
@@ -195,7 +226,7 @@ def _drawn(
     if isinstance(levels, str):
         levels = (levels,)
     for name in levels:
-        if name not in (*known, FULL, NO_LESSON):
+        if name not in (*known, *gone, FULL, NO_LESSON):
             raise DatasetError(unknown("level", name, known))
     return [names.index(name) for name in known if name in levels]
 

@@ -211,6 +211,14 @@ def per_lesson(cells: RoseCells, parts: Flags) -> dict[str, xr.DataArray]:
         "in_part": xr.DataArray(
             parts, dims=("part", "concept", "level"), attrs=label("whether the lesson is in it")
         ),
+        "pair": xr.DataArray(
+            cells.pairs, dims=nested,
+            attrs=label("whether the episode is held out and the lesson has the level"),
+        ),
+        "leaked_pair": xr.DataArray(
+            cells.leaked_pairs, dims=nested,
+            attrs=label("whether the episode leaked into the level and is left out"),
+        ),
         "left_out": xr.DataArray(
             _left_out(cells), dims="concept", attrs=label("why the lesson is in no estimate")
         ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import number, with_interval
+from corecurves.summaries.figures import counted, number, with_interval
 from corecurves.summaries.tables import plain_table
 
 if TYPE_CHECKING:
@@ -119,11 +119,11 @@ def text_descent(summary: xr.Dataset) -> str:
     if not int(summary.failures):
         lines.append("no episode fails at its shortest form: there is nothing to rescue")
     elif few:
-        lines.append(f"{n} episodes: a direction, not a decimal place")
+        lines.append(f"{counted(n, 'episode')}: a direction, not a decimal place")
     lines.append(
         f"store {attrs['store']}, model {attrs['model']}, grader {attrs['grader']}; "
-        f"{_many(int(summary.failures), 'failure')} at the shortest form, "
-        f"{_many(n, 'episode')}, {_many(int(summary.lessons), 'lesson')}; "
+        f"{counted(int(summary.failures), 'failure')} at the shortest form, "
+        f"{counted(n, 'episode')}, {counted(int(summary.lessons), 'lesson')}; "
         f"{int(summary.short_passed)} of {int(summary.tests)} pass there; {attrs['token_counter']} "
         f"tokens, failed tries and the shortest form included; intervals: {percent} %"
     )
@@ -137,7 +137,9 @@ def text_descent(summary: xr.Dataset) -> str:
     if any(name != "stepwise" for name in summary.strategy.values):
         lines.append(f"rescue rates: {attrs['statistics']}")
     if int(summary.failures_gaps.sum()):
-        lines.append("gaps: L0 fails too, so knowledge is missing; compression is not at fault")
+        lines.append(
+            "gaps: every rung fails, L0 too: knowledge is missing, compression is not at fault"
+        )
     lines += _warnings(summary)
     return "\n".join(lines)
 
@@ -173,7 +175,7 @@ def _differences(summary: xr.Dataset) -> list[str]:
             shown = "fewer" if value < 0 else "more" if value > 0 else "as many"
         found.append(
             f"{left} − {right}, paired: {shown} tokens to rescue "
-            f"({_many(int(at.tokens_difference_episodes), 'episode')} that both rescue)"
+            f"({counted(int(at.tokens_difference_episodes), 'episode')} that both rescue)"
         )
     return found
 
@@ -182,22 +184,20 @@ def _warnings(summary: xr.Dataset) -> list[str]:
     attrs, found = summary.attrs, []
     if count := int(summary.control_passes):
         verb = "left out" if attrs["controls"] == "drop" else "kept"
-        found.append(f"{_many(count, 'failure')} that the control passes: {verb}")
+        found.append(f"{counted(count, 'failure')} that the control passes: {verb}")
     if count := int(summary.controls_unknown):
-        found.append(f"{_many(count, 'failure')} whose control has no result: kept")
+        found.append(f"{counted(count, 'failure')} whose control has no result: kept")
     if count := int(summary.short_failed_calls):
-        found.append(f"{_many(count, 'shortest form')} without a result: it may fail or not")
+        found.append(f"{counted(count, 'shortest form')} without a result: it may fail or not")
     if int(attrs["cells_failed"]):
-        found.append(f"{attrs['cells_failed']} of {attrs['cells']} cells have no result")
+        found.append(
+            f"{attrs['cells_failed']} of {counted(int(attrs['cells']), 'cell')} have no result"
+        )
     if names := json.loads(str(attrs["left_out"])):
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         shown = ", ".join(names[:_NAMED])
         found.append(f"left out, a form of their lesson was made with them: {shown}{more}")
     return found
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _check(summary: object) -> None:

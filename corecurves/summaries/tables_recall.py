@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corecurves.errors import DatasetError, UsageError
-from corecurves.summaries.figures import number, with_interval
+from corecurves.summaries.figures import counted, number, with_interval
 from corecurves.summaries.recall import AVERAGES
 from corecurves.summaries.tables import plain_table
 
@@ -171,18 +171,18 @@ def _notes(one: xr.Dataset, several: bool) -> list[str]:
         lines.append("SIMULATED: the model is a labelled simulation, not a real one")
     if attrs["few"] == "yes":
         n = int(one.episodes_scored)
-        direction = f"{n} episodes: a direction, not a decimal place"
+        direction = f"{counted(n, 'episode')}: a direction, not a decimal place"
         lines.append(direction if n else "no episode could be scored")
     if int(one.cells_failed):
         low, high = (float(x) for x in one.precision_bounds)
         worst, best = (float(x) for x in one.recall_bounds)
         lines.append(
-            f"{int(one.cells_failed)} of {int(one.cells_planned)} cells have no result, so "
-            f"{int(one.episodes_failed)} episodes are left out; with them, precision is between "
-            f"{low:.2f} and {high:.2f} and recall between {worst:.2f} and {best:.2f}"
+            f"{int(one.cells_failed)} of {counted(one.cells_planned, 'cell')} have no result, "
+            f"which leaves out {counted(one.episodes_failed, 'episode')}; with them, precision is "
+            f"between {low:.2f} and {high:.2f} and recall between {worst:.2f} and {best:.2f}"
         )
     if int(one.cells_silent):
-        lines.append(f"silent on {int(one.cells_silent)} candidates, which count as kept")
+        lines.append(f"silent on {counted(one.cells_silent, 'candidate')}, counted as kept")
     if not several:
         skipped = json.loads(str(attrs.get("skipped", "{}")))
         lines += [f"skipped, {len(names)}: {reason} ({', '.join(names)})"
@@ -190,11 +190,11 @@ def _notes(one: xr.Dataset, several: bool) -> list[str]:
         lines += _listed(one, "gone", "no longer exists, not scored")
         lines += _listed(one, "lost", "mattered, and no candidate stands for it: not scored")
     if int(one.episodes_nothing_kept):
-        lines.append(f"nothing was kept in {int(one.episodes_nothing_kept)} episodes: no precision")
+        empty = counted(one.episodes_nothing_kept, "episode")
+        lines.append(f"nothing was kept in {empty}: no precision")
     if int(one.episodes_nothing_useful):
-        lines.append(
-            f"nothing was of use in {int(one.episodes_nothing_useful)} episodes: no recall"
-        )
+        idle = counted(one.episodes_nothing_useful, "episode")
+        lines.append(f"nothing was of use in {idle}: no recall")
     if missed := _pairs(one, one.missed.values > 0):
         lines.append(f"dropped although it mattered, {len(missed)}: {', '.join(missed)}")
     return lines
@@ -245,13 +245,14 @@ def _compared(summary: xr.Dataset) -> dict[tuple[str, str], dict[str, object]]:
 def _compared_notes(summary: xr.Dataset) -> list[str]:
     percent = round(100 * float(summary.attrs["ci_prob"]))
     lines = [
-        f"paired over {summary.attrs['episodes']} episodes that both runs scored; change is new - "
-        f"baseline; intervals: {percent} %, over episodes"
+        f"paired over {counted(summary.attrs['episodes'], 'episode')} that both runs scored; "
+        f"change is new - baseline; intervals: {percent} %, over episodes"
     ]
     if summary.attrs.get("simulated") == "yes":
         lines.append("SIMULATED: a model is a labelled simulation, not a real one")
     if summary.attrs["few"] == "yes":
-        lines.append(f"{summary.attrs['episodes']} episodes: a direction, not a decimal place")
+        n = counted(summary.attrs["episodes"], "episode")
+        lines.append(f"{n}: a direction, not a decimal place")
     lines += [f"caution: {text}" for text in json.loads(summary.attrs["cautions"])]
     if summary.attrs["bought"]:
         lines.append(str(summary.attrs["bought"]))

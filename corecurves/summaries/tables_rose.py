@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import decimals, number, with_interval
+from corecurves.summaries.figures import counted, decimals, number, with_interval
+from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables import plain_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["table_rose", "text_rose"]
+__all__ = ["planted_line", "table_rose", "text_rose"]
 
 _ARMS = ("control", "ceiling", "treatment", "placebo", "scrambled", "truncation")
 
@@ -104,11 +105,12 @@ def text_rose(summary: xr.Dataset) -> str:
     frame = table_rose(summary).reset_index()
     out = [name for name in summary.left_out.values if name]
     n = int((summary.left_out == "").sum())
+    drawn = "every level drawn" if bool(summary.drawn.any()) else "no shorter level drawn"
     lines = [
         plain_table(frame),
         "",
         f"model {summary.attrs['model']}, grader {summary.attrs['grader']}, "
-        f"{n} lessons that have every level drawn; intervals: "
+        f"{counted(n, 'lesson')} with {drawn}; intervals: "
         f"{round(100 * float(summary.attrs['ci_prob']))} %",
     ]
     if summary.attrs.get("simulated") == "yes":
@@ -119,6 +121,10 @@ def text_rose(summary: xr.Dataset) -> str:
         f"lift (ceiling − control): {with_interval(lift.lift, lift.lift_ci, digits)}; "
         "retained and shift are against it and against control, in nats a token"
     )
+    if planted := planted_line(summary):
+        lines.append(f"{planted}; the verdict sets these apart")
+    if leaked := leaks_line(summary):
+        lines.append(leaked)
     dead = summary.sel(kind="all")
     dead = (dead.cells_planned > 0) & (dead.cells_judged == 0)
     silent = [f"{arm} at {level}" for level in summary.level.values for arm in summary.arm.values
@@ -130,6 +136,28 @@ def text_rose(summary: xr.Dataset) -> str:
                                           strict=True) if why]  # fmt: skip
         lines.append(f"left out: {', '.join(named)} ({'; '.join(sorted(set(map(str, out))))})")
     return "\n".join(lines)
+
+
+def planted_line(summary: xr.Dataset) -> str:
+    """Line on the lessons that were made to lose something on purpose.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_rose`.
+
+    Returns
+    -------
+    str
+        How many of them at each level; empty where there are none.
+    """
+    lost = []
+    for at in summary.in_part.transpose("level", ...):
+        many = int(at.sel(part="planted").sum())
+        if many:
+            of = counted(at.sel(part="all").sum(), "lesson")
+            lost.append(f"{many} of {of} at {at.level.item()}")
+    return f"made to lose what matters, on purpose: {', '.join(lost)}" if lost else ""
 
 
 def _cells(at: xr.Dataset) -> str:

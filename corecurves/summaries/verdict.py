@@ -13,7 +13,9 @@ from corecurves.errors import DatasetError
 from corecurves.stats import holm, independent_units, p_below, units_to_decide
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
+from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
+from corecurves.summaries.rose_leaks import leaks_line, nothing_left
 from corecurves.summaries.verdict_text import FEW, level_reason, planted_reason, thesis_reasons
 from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
 
@@ -56,9 +58,10 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
 
     The thesis is refuted when a level is, after Holm over the levels; it holds when every level
     does, for which no correction is needed; it degrades within margin when every level is within
-    and one degrades. Levels whose loss was planted by hand check the instrument and are no part of
-    it. It is about the levels that a compressor made; where none was, about the hand-written ones,
-    and it says so.
+    and one degrades. Where a level could not be run, for every held-out episode leaked into it,
+    it can only be refuted. Levels whose loss was planted by hand check the instrument and are no
+    part of it. It is about the levels that a compressor made; where none was, about the
+    hand-written ones, and it says so.
 
     Examples
     --------
@@ -93,13 +96,17 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
         if (one := _planted(summary, name, confidence)).lessons
     )
     testable = lift.lower >= 2 * margin
+    gone = nothing_left(summary)
     thesis = _thesis(levels, testable, (1 - confidence) / 2)
+    if gone and thesis in ("holds", "degrades within margin"):
+        # It is about every level, and of these nothing is known.
+        thesis = "inconclusive"
     about = str(summary.attrs["thesis_about"])
     result = Verdict(
         thesis=thesis, about=about, levels=levels, planted=planted, lift=lift.value,
         lift_lower=lift.lower, lift_upper=lift.upper, margin=margin, confidence=confidence,
         lessons=lift.lessons, episodes=episodes, direction_only=few, reasons=(),
-        notes=_notes(summary, levels),
+        notes=_notes(summary, levels), nothing_left=gone,
     )  # fmt: skip
     simulated = summary.attrs.get("simulated") == "yes"
     return replace(result, reasons=(_SIMULATED,) * simulated + thesis_reasons(result))
@@ -118,8 +125,11 @@ def _episode_lifts(summary: xr.Dataset) -> Floats:
 
 
 def _distinct_episodes(summary: xr.Dataset) -> int:
-    changes = summary.episode_change.sel(level=summary.drawn.values).values
-    names = summary.episode_id.values[~np.isnan(changes).all(axis=2)]
+    """Episodes of the lessons that the verdict is over, each once."""
+    drawn = summary.sel(level=summary.drawn.values)
+    counts = drawn.in_part.sel(part="all").transpose("concept", "level").values[:, None, :]
+    changes = drawn.episode_change.transpose("concept", "episode", "level").values
+    names = summary.episode_id.values[(counts & ~np.isnan(changes)).any(axis=2)]
     return len(set(names.tolist()))
 
 
@@ -186,7 +196,8 @@ def _notes(summary: xr.Dataset, levels: tuple[LevelVerdict, ...]) -> tuple[str, 
         names = summary.concept.values[summary.left_out.values != ""].tolist()
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         found.append(
-            f"Left out: {total - common} of {total} lessons ({', '.join(names[:5])}{more})."
+            f"Left out: {total - common} of {counted(total, 'lesson')} "
+            f"({', '.join(names[:5])}{more})."
         )
     if len({each.lessons for each in levels}) > 1:
         counts = ", ".join(f"{each.level} over {each.lessons}" for each in levels)
@@ -194,10 +205,13 @@ def _notes(summary: xr.Dataset, levels: tuple[LevelVerdict, ...]) -> tuple[str, 
     failed = int(one.cells_failed.sum())
     if failed:
         planned = int(one.cells_planned.sum())
-        found.append(f"{failed} of {planned} cells have no result and count neither way.")
-    leaked = int(one.cells_leaked.sum())
-    if leaked:
-        found.append(f"{leaked} cells of episodes that leaked are left out.")
+        found.append(
+            f"{failed} of {counted(planned, 'cell')} have no result and count neither way."
+        )
+    if line := leaks_line(summary):
+        found.append(f"{line}.")
+    if leaked := int(one.cells_leaked.sum()):
+        found.append(f"Left out with the episodes that leaked: {counted(leaked, 'cell')}.")
     if summary.attrs["leaks"] == "keep":
         found.append("Episodes that leaked into a level were kept, so it may remember them.")
     return tuple(found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.summaries.figures import FEW
+from corecurves.summaries.figures import FEW, counted
 
 if TYPE_CHECKING:
     from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
@@ -110,6 +110,8 @@ def thesis_reasons(found: Verdict) -> tuple[str, ...]:
         why = (
             "Every loss was planted by hand, so no level is left to judge."
             if found.planted
+            else "No level is left to judge."
+            if found.nothing_left
             else "No episode has a pass or fail both at a shorter level and at L0; a score alone "
             "has a shift, and no verdict."
         )
@@ -128,14 +130,24 @@ def thesis_reasons(found: Verdict) -> tuple[str, ...]:
         why = f"{listed['refuted']} alone would be refuted, but not after Holm over the levels."
     else:
         open_ = [*names["inconclusive"], *names["untestable"]]
-        why = f"Undecided at {', '.join(open_)}."
+        why = (
+            f"Undecided at {', '.join(open_)}."
+            if open_
+            else "Transfer stays within the margin at every level that was judged."
+        )
     reasons = [about, why]
+    if found.nothing_left:
+        reasons.append(
+            f"Nothing can be concluded about {', '.join(found.nothing_left)}: every held-out "
+            "episode leaked, so no cell is left there. Hold episodes out from what makes a level, "
+            "or record new ones."
+        )
     if {one.unit for one in found.levels} == {"episode"}:
         reasons.append(
             "One lesson: its episodes are the units, and nothing is claimed about other lessons."
         )
     if found.direction_only and found.episodes:
-        reasons.append(f"{_count(found.episodes, 'episode')}: {_DIRECTION}.")
+        reasons.append(f"{counted(found.episodes, 'episode')}: {_DIRECTION}.")
     return tuple(reasons)
 
 
@@ -162,7 +174,7 @@ def verdict_lines(found: Verdict) -> list[str]:
 
 def terms(found: Verdict) -> str:
     """Margin, coverage and size of a verdict."""
-    size = f"{_count(found.lessons, 'lesson')}, {_count(found.episodes, 'episode')}"
+    size = f"{counted(found.lessons, 'lesson')}, {counted(found.episodes, 'episode')}"
     margin = "" if found.direction_only else f"margin {found.margin:g}, "
     return f"{margin}{100 * found.confidence:g} % intervals; {size}"
 
@@ -192,7 +204,7 @@ def _untestable(found: Verdict) -> str:
     if found.lift_lower >= 2 * found.margin:
         return "The lift is too small over the lessons of each level."
     if found.direction_only:
-        return "The lift of the full lesson is not told from twice the margin."
+        return "The full lesson does not help surely enough for a loss to be seen."
     return (
         f"The lift's lower end ({found.lift_lower:.2f}) is below twice the margin "
         f"({2 * found.margin:g}): a loss could not be seen."
@@ -200,7 +212,7 @@ def _untestable(found: Verdict) -> str:
 
 
 def _change(one: LevelVerdict | PlantedCheck, few: bool) -> str:
-    size = f"{_count(one.lessons, 'lesson')}, {_count(one.episodes, 'episode')}"
+    size = f"{counted(one.lessons, 'lesson')}, {counted(one.episodes, 'episode')}"
     if one.lessons == 1:
         size += ", nothing about other lessons"
     if np.isnan(one.change):
@@ -217,9 +229,11 @@ def _needed(one: LevelVerdict) -> str:
         return f"Even 2000 {unit}s would not decide it: what is seen is too near to the margin."
     if one.unit == "episode":
         return (
-            f"About {one.needed_episodes} episodes of this lesson would decide it, if like these."
+            f"About {counted(one.needed_episodes, 'episode')} of this lesson would decide it, "
+            "if like these."
         )
-    size = f"{one.needed_lessons} lessons ({one.needed_episodes} episodes)"
+    episodes = counted(one.needed_episodes, "episode")
+    size = f"{counted(one.needed_lessons or 0, 'lesson')} ({episodes})"
     return f"About {size} would decide it, if they are like these."
 
 
@@ -229,14 +243,10 @@ def _beside(one: LevelVerdict) -> str:
 
 
 def _signed(value: float) -> str:
-    return "not known" if np.isnan(value) else f"{value:+.2f}".replace("-", "−")
+    return "not known" if np.isnan(value) else f"{value:+.2f}"
 
 
 def _bounds(lower: float, upper: float) -> str:
     if np.isnan(lower):
         return " (no interval)"
     return f" [{_signed(lower)}, {_signed(upper)}]"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

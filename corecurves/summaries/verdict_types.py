@@ -116,6 +116,8 @@ class Verdict:
         Sentences that say why.
     notes : tuple of str
         Sentences on what the figures leave out or keep in.
+    nothing_left : tuple of str
+        Levels that could not be run, for every held-out episode leaked into them.
     """
 
     thesis: str
@@ -132,6 +134,7 @@ class Verdict:
     direction_only: bool
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
+    nothing_left: tuple[str, ...] = ()
 
     def __getitem__(self, level: str) -> LevelVerdict:
         for one in self.levels:

@@ -185,6 +185,7 @@ def test_demo_writes_everything_it_names(capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "option", "name"),
     [("eval", "--out", "ds.nc"), ("eval", "--plot", "a.png"), ("screen", "--out", "t.tsv"),
+     ("descend", "--out", "ds.nc"), ("descend", "--plot", "a.png"),
      ("eval-recall", "--out", "ds.nc"), ("eval-recall", "--plot", "a.svg")],
 )  # fmt: skip
 def test_nothing_is_written_into_a_store(capsys, tmp_path, command, option, name):
@@ -195,3 +196,48 @@ def test_nothing_is_written_into_a_store(capsys, tmp_path, command, option, name
     assert code == 2
     assert "lies inside the store" in err
     assert sorted(store.rglob("*")) == before
+
+
+def test_a_file_that_cannot_be_replaced_is_named_before_the_run(capsys, tmp_path, monkeypatch):
+    target = tmp_path / "kept.nc"
+    target.write_bytes(b"older")
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda p, mode: (mode, str(p)) != (os.W_OK, str(target)) and access(p, mode)
+    )
+    code, out, err = run(capsys, "lane", "dev", "-o", target)
+    assert (code, out) == (2, "")
+    assert "kept.nc cannot be written to; give another file" in err
+    assert target.read_bytes() == b"older"
+
+
+def test_check_and_lane_tell_curricula_from_lessons_beside_them(capsys, tmp_path):
+    shutil.copytree(bundled_path("episodes", "own_notes"), tmp_path / "mine" / "notes")
+    shutil.copy(bundled_path("curricula", "dev", "hope.yaml"), tmp_path / "mine")
+    code, out, err = run(capsys, "check", tmp_path / "mine")
+    assert (code, out) == (0, "")
+    assert "curricula read: 1" in err
+    assert "lessons read: 2" in err
+    assert [c.concept for c in cc.load_curricula(tmp_path / "mine")] == ["hope"]
+
+
+def test_a_split_is_the_name_of_the_folder_however_it_is_given(tmp_path, monkeypatch):
+    shutil.copy(bundled_path("curricula", "dev", "hope.yaml"), tmp_path)
+    text = (tmp_path / "hope.yaml").read_text().replace("split: dev\n", "")
+    (tmp_path / "hope.yaml").write_text(text)
+    (tmp_path / "inner").mkdir()
+    plans = []
+    for folder, path in ((tmp_path, "hope.yaml"), (tmp_path / "inner", "../hope.yaml")):
+        monkeypatch.chdir(folder)
+        assert cc.load_curricula(path)[0].split == tmp_path.name
+        plans.append(cc.plan_lane(path).hash)
+    assert plans[0] == plans[1]
+
+
+def test_compress_says_when_nothing_is_left_to_evaluate_with(capsys, tmp_path):
+    shutil.copytree(bundled_path("episodes", "own_notes"), tmp_path / "notes")
+    lesson = cc.open_store(tmp_path / "notes").lessons[0].id
+    args = ("rose", "compress", tmp_path / "notes", "--model", "simulated", "--lesson", lesson)
+    _, _, err = run(capsys, *args, "-o", tmp_path / "short", "--holdout", "0.001", "--quiet")
+    assert "nothing is left to evaluate the copy with" in err
+    assert "shorter levels that stood there before are replaced in the copy, in lessons: 1" in err

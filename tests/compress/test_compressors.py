@@ -257,3 +257,27 @@ def test_a_shorter_text_always_has_claims(words, data):
 
 def test_spans_without_a_telling_word_are_one_claim():
     assert [claim.claim for claim in claims_of(["of the", "is"], "L0")] == ["of the … is"]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [cc.Draft(5), cc.Draft("x", (("a", "step", "L0"),)), cc.Draft("x", "a"), cc.Draft("x", None)],
+)
+def test_a_draft_of_something_else_is_a_refused_try_and_no_crash(draft):
+    store = cc.open_store("rose_bench").demo()
+    lesson = store.lessons[0].id
+    found = cc.compress_lesson(
+        store, lesson, lambda view: draft, model="simulated", depths=1, holdout=0.3, progress=False
+    )
+    assert found.levels == ()
+    assert "a Draft has a text, and claims that are cc.Dropped" in found.refusal
+
+
+def test_what_could_not_be_judged_is_not_said_to_fail():
+    store = cc.open_store("own_notes")
+    found = cc.compress_lesson(
+        store, store.lessons[0].id, "prune", model="simulated", grader=lambda case: None,
+        holdout=0.3, progress=False,
+    )  # fmt: skip
+    assert "could not be judged" in found.refusal
+    assert found.not_demanded == ()

@@ -78,11 +78,29 @@ def test_rates_come_from_train_episodes_alone(descend):
 
 
 def test_without_train_episodes_every_rate_is_a_half(descend):
-    for more in ({"holdout": 1.0}, {"statistics": "none"}):
+    given = "not taken from train episodes (statistics='none')"
+    for more, why in (({"holdout": 1.0}, "no train episode"), ({"statistics": "none"}, given)):
         ds = descend(**more)
         assert (ds.attempts == 0).all()
         assert (ds.rescue_rate == 0.5).all()
-        assert ds.attrs["statistics"] == "no train episode: every rescue rate is 1/2"
+        assert ds.attrs["statistics"] == f"{why}: every rescue rate is 1/2"
+
+
+def test_train_episodes_that_pass_at_the_shortest_form_try_no_claim(descend):
+    # The model knows the codes in the train half by itself.
+    trains = [name.partition("/")[2] for i in range(3) for name in named(i, "train", 2)]
+
+    def knows(prompt):
+        return " ".join(code(i) for i in range(3)) if any(x in prompt for x in trains) else ""
+
+    ds = descend(model=Told(knows=knows))
+    assert (ds.attempts == 0).all()
+    assert (ds.rescue_rate == 0.5).all()
+    assert ds.attrs["train_episodes"] == 6
+    assert ds.attrs["statistics"] == (
+        "6 train episodes, none of which fails at the shortest form: every rescue rate is 1/2"
+    )
+    assert descend(store(1, trains=1)).attrs["statistics"] == "1 train episode"
 
 
 def test_a_patch_that_could_not_be_judged_is_no_attempt(descend):

@@ -147,3 +147,15 @@ def test_what_would_not_be_read_back_is_not_saved(edits, tmp_path):
     with pytest.raises(FileFaults, match="nowhere"):
         save_curriculum(wrong, tmp_path / "edited.yaml")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_saved_into_a_store(edits, tmp_path):
+    """Neither into a ROSE store nor into a folder of lessons in Markdown."""
+    (tmp_path / "rose" / "nodes" / "lab").mkdir(parents=True)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "gloves.md").write_text("Wear gloves.")
+    (tmp_path / "notes" / "episodes.jsonl").write_text("")
+    for folder in ("rose/nodes/lab", "rose", "notes"):
+        with pytest.raises(UsageError, match=r"lies inside the store .*, which is read-only"):
+            save_curriculum(edits.original, tmp_path / folder / "edited.yaml")
+        assert not list((tmp_path / folder).glob("*.yaml"))

@@ -288,5 +288,5 @@ def test_other_things_are_refused(wrong, rose_run):
 
 
 def test_the_margin_has_a_span(rose_run):
-    with pytest.raises(ValueError, match=r"from 0\.01 to 0\.49"):
+    with pytest.raises(ValueError, match=r"give a number from 0\.01 and at most 0\.49"):
         cc.explore_rose(rose_run, margin=0.5)

@@ -258,3 +258,12 @@ def test_no_trap_means_a_score_and_no_pass(folder):
 def test_nothing_is_written_into_the_folder(folder):
     with pytest.raises(UsageError, match="inside the store"):
         cc.run_rose_eval(folder, "simulated", ledger=folder / "ledger.sqlite", progress=False)
+
+
+def test_a_copied_episode_is_a_fault(tmp_path):
+    """It would count as an observation of its own, and narrow every interval."""
+    (tmp_path / "gloves.md").write_text("Wear gloves, because acid burns.")
+    line = '{"task": "What do you wear?", "good": "Gloves."}\n'
+    (tmp_path / "episodes.jsonl").write_text(line * 2)
+    with pytest.raises(cc.FileFaults, match=r"jsonl:2: an episode is a copy of 'episode-1'"):
+        cc.Store.from_markdown(tmp_path)

@@ -81,7 +81,7 @@ def test_several_runs_and_their_words(recall):
     assert len(ax.containers) == 2
     words = cc.describe_recall(runs)
     assert words.startswith("Precision against recall: all has precision")
-    assert "drops 1 lessons that mattered" in words
+    assert "drops 1 lesson that mattered" in words
 
 
 def test_refuses(recall):

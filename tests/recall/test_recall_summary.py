@@ -156,7 +156,7 @@ def test_what_was_skipped_gone_and_silent_is_listed(recall):
     text = cc.text_recall(cc.summarize_recall(recall(lambda task, texts: {})))
     assert "skipped, 2: nothing was served (s3, s4)" in text
     assert "gone no longer exists, not scored (e4)" in text
-    assert "silent on 7 candidates, which count as kept" in text
+    assert "silent on 7 candidates, counted as kept" in text
 
 
 def test_refuses(recall):

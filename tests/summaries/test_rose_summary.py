@@ -8,6 +8,7 @@ from rose_data import many, rose
 from corecurves.errors import DatasetError
 from corecurves.stats import change_interval, difference_interval, nested_rate, t_interval
 from corecurves.summaries.rose import summarize_rose
+from corecurves.summaries.tables_rose import table_rose, text_rose
 
 
 def place(summary, name, level="L1", arm="treatment", **more):
@@ -306,3 +307,90 @@ def test_confidence_widens():
         widths = [np.diff(s[name].values, axis=-1) for s in (narrow, wide)]
         assert np.nanmin(widths[1] - widths[0]) > 0
     assert wide.attrs["ci_prob"] == 0.99
+
+
+def leaked_whole(*levels, of=("L1", "L2"), **more):
+    """Two lessons; into the levels named every episode leaked, and they were not run, as in a run
+    that leaves leaks out."""
+    lessons = {}
+    for name in "ab":
+        kept = {f"treatment {level}": [1, 1] for level in of if level not in levels}
+        lessons[name] = {"control": [0, 0], "ceiling": [1, 1], **kept}
+    leaked = [(name, e, level) for name in "ab" for e in (0, 1) for level in levels]
+    return rose(lessons, levels=of, leaked=leaked, **more)
+
+
+def test_levels_of_which_nothing_is_left_are_named():
+    ds = leaked_whole("L1", "L2", compressor="shortener")
+    summary = summarize_rose(ds)
+    assert table_rose(summary).index.tolist() == [("none", "control"), ("L0", "ceiling")]
+    assert summary.leaked_pair.sum() == summary.pair.sum() == 8
+    assert summary.nothing_left.values.tolist() == [False, False, True, True]
+    assert summary.attrs["thesis_about"] == "compressor-made levels"
+    text = text_rose(summary)
+    assert "2 lessons with no shorter level drawn" in text
+    assert (
+        "8 of 8 episode-level pairs leaked and are left out (a/0, a/1, b/0, b/1); nothing is left "
+        "of L1, L2"
+    ) in text
+    # Asked for alone it is named too, and no error says that there is no such level.
+    assert "4 of 4 episode-level pairs" in text_rose(summarize_rose(ds, levels=["L2"]))
+
+
+def test_one_level_is_left_of_two():
+    summary = summarize_rose(leaked_whole("L2"))
+    assert place(summary, "transfer") == 1
+    assert "4 of 8 episode-level pairs" in text_rose(summary)
+    assert text_rose(summary).endswith("nothing is left of L2")
+    # Of a level that was not asked for nothing is said, nor of leaks that were kept.
+    assert "leaked" not in text_rose(summarize_rose(leaked_whole("L2"), levels=["L1"]))
+    kept = many(2, leaked=[("lesson000", 0, "L1")], leaks="keep")
+    assert "leaked" not in text_rose(summarize_rose(kept))
+    assert "leaked" not in text_rose(summarize_rose(many(2)))
+
+
+def test_pairs_are_of_held_out_episodes():
+    lessons = {name: {"control": [0, 0], "ceiling": [1, 1], "treatment": [1, 1]} for name in "ab"}
+    summary = summarize_rose(
+        rose(lessons, half={("a", 1): "train"}, leaked=[("a", 1, "L1"), ("b", 1, "L1")])
+    )
+    assert "1 of 3 episode-level pairs leaked and is left out (b/1)" in text_rose(summary)
+
+
+def test_planted_levels_are_marked_in_the_text():
+    planted = [("lesson000", "L1"), ("lesson001", "L2"), ("lesson002", "L2")]
+    text = text_rose(summarize_rose(many(6, levels=("L1", "L2"), planted=planted)))
+    # A shorter level inherits the loss of a longer one.
+    assert (
+        "made to lose what matters, on purpose: 1 of 6 lessons at L1, 3 of 6 lessons at L2; the "
+        "verdict sets these apart"
+    ) in text
+    assert "on purpose" not in text_rose(summarize_rose(many(6)))
+
+
+def test_one_is_in_the_singular_and_minus_is_one_sign():
+    text = text_rose(summarize_rose(many(1, episodes=3, ceiling=0)))
+    assert "1 lesson with every level drawn" in text
+    assert "[-" in text
+    assert "−0" not in text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "hint"),
+    [
+        ({"arm": "control"}, r"ds.sel\(arm=\['control'\]\)"),
+        ({"sample": 0}, r"ds.sel\(sample=\[0\]\)"),
+        ({"level": "L1", "arm": "treatment"}, r"ds.sel\(arm=\['treatment'\], level=\['L1'\]\)"),
+    ],
+)
+def test_a_lost_dimension_is_named_with_what_was_selected(chosen, hint):
+    with pytest.raises(DatasetError, match=hint):
+        summarize_rose(many(2).sel(chosen))
+
+
+def test_a_dimension_that_was_averaged_away_has_another_hint():
+    ds = many(2)
+    ds["passed"] = ds.passed.mean("sample")
+    with pytest.raises(DatasetError, match="lost the dimension sample; ") as told:
+        summarize_rose(ds.drop_vars("sample"))
+    assert "ds.sel" not in str(told.value)

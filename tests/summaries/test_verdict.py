@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rose_data import many, rose
 
+import corecurves as cc
 from corecurves.errors import DatasetError
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.verdict import verdict
@@ -200,7 +201,10 @@ def test_what_is_left_out_is_said():
     kept = many(30, leaked=[("lesson000", 0, "L1")], leaks="keep")
     assert "were kept" in str(verdict(kept))
     dropped = many(30, leaked=[("lesson000", 0, "L1")])
-    assert "3 cells of episodes that leaked are left out" in str(verdict(dropped))
+    assert "1 of 60 episode-level pairs leaked and is left out (lesson000/0)." in str(
+        verdict(dropped)
+    )
+    assert "Left out with the episodes that leaked: 3 cells." in str(verdict(dropped))
 
 
 def test_refuses():
@@ -219,3 +223,59 @@ def test_is_frozen_and_names_its_levels():
         found.thesis = "refuted"
     with pytest.raises(KeyError, match="L9"):
         found["L9"]
+
+
+def leaked_whole(n, level, **more):
+    """Lessons whose level was not run, for every episode leaked into it."""
+    ds = many(n, leaked=[(f"lesson{i:03d}", e, level) for i in range(n) for e in (0, 1)], **more)
+    at = {"level": level, "arm": "treatment"}
+    ds.status.loc[at], ds.passed.loc[at] = "", np.nan
+    return ds
+
+
+def test_nothing_is_concluded_about_levels_that_all_leaked():
+    found = verdict(leaked_whole(40, "L1", compressor="shortener"))
+    assert (found.thesis, found.about) == ("untestable", "compressor-made levels")
+    assert (found.levels, found.nothing_left) == ((), ("L1",))
+    text = str(found)
+    assert "hand-written" not in text
+    assert "a score alone" not in text
+    assert "Nothing can be concluded about L1" in text
+    assert "80 of 80 episode-level pairs leaked and are left out" in text
+    assert "and 75 more); nothing is left of L1." in text
+
+
+def test_the_thesis_does_not_hold_where_a_level_all_leaked():
+    ds = leaked_whole(40, "L2", levels=("L1", "L2"))
+    found = verdict(ds)
+    assert found["L1"].verdict == "holds"
+    assert found.thesis == "inconclusive"
+    assert "within the margin at every level that was judged" in str(found)
+    assert "Nothing can be concluded about L2" in str(found)
+    # Of the levels that are asked for it holds; and a loss at one of them refutes it.
+    assert verdict(summarize_rose(ds, levels=["L1"])).thesis == "holds"
+    lost = leaked_whole(40, "L2", levels=("L1", "L2"), lost={"L1": 30})
+    assert verdict(lost).thesis == "refuted"
+
+
+def test_signs_are_those_of_the_tables():
+    text = str(verdict(many(20, lost={"L1": 10})))
+    assert "change -0.50 [-0.7" in text
+    assert "−" not in text.replace("ceiling − control", "")
+
+
+def test_few_episodes_are_told_plainly():
+    lessons = {"a": {"control": [1, 0, 0], "ceiling": [1, 1, 0], "treatment": [1, 1, 0]}}
+    text = str(verdict(rose(lessons)))
+    assert "The full lesson does not help surely enough for a loss to be seen." in text
+
+
+def test_the_episodes_of_lessons_that_are_left_out_do_not_count():
+    """The store's merged levels leave two lessons of four episodes; the others have eight more."""
+    with pytest.warns(UserWarning, match="no checklist"):
+        ds = cc.run_rose_eval(
+            "demo_store", "simulated", grader="checklist", samples=1, ledger=False, progress=False
+        )
+    found = cc.verdict(ds)
+    assert found.episodes <= max(level.episodes for level in found.levels)
+    assert found.direction_only
