@@ -13,7 +13,7 @@ from corecurves.specs import Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 REAL_CACHE = cache_folder()  # each test is given an empty one
-LESSONS = int(os.environ.get("SWAP_LESSONS", "6"))  # the published figure is over 12
+LESSONS = int(os.environ.get("SWAP_LESSONS", "4"))  # the published figure is over 12
 
 
 def other(value):
