@@ -9,7 +9,7 @@ import pytest
 from explore_data import PLANTED
 from lab import browser, jupyterlab
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 CELLS = [
     """
