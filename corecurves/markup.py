@@ -23,6 +23,7 @@ __all__ = [
     "item_list",
     "pairs",
     "paragraph",
+    "printable",
     "short",
     "table",
 ]
@@ -68,7 +69,23 @@ def escaped(part: object) -> Html:
     """
     if isinstance(part, Html):
         return part
-    return Html(html.escape(_UNPRINTABLE.sub("\ufffd", str(part))))
+    return Html(html.escape(printable(str(part))))
+
+
+def printable(text: str) -> str:
+    """A text as a page can hold it: without lone surrogates and control characters.
+
+    Parameters
+    ----------
+    text : str
+        Any.
+
+    Returns
+    -------
+    str
+        With a replacement character for each.
+    """
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def short(text: object, most: int = 40) -> Html:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bpe_openai import Encoding
 
-__all__ = ["contains", "count_tokens", "hits", "normalise", "shortened", "words"]
+__all__ = ["contains", "count_tokens", "counted", "hits", "normalise", "shortened", "words"]
 
 _APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2032": "'"})
 _SIGNS = str.maketrans({"\u2212": "-"})
@@ -141,6 +141,29 @@ def hits(tokens: Sequence[Iterable[str]], *texts: str) -> tuple[bool, ...]:
     (True, False)
     """
     return tuple(any(contains(text, form) for form in forms for text in texts) for forms in tokens)
+
+
+def counted(count: float, noun: str) -> str:
+    """A number of things, in the singular where there is one.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    noun : str
+        What, in the singular.
+
+    Returns
+    -------
+    str
+        The number and the noun.
+
+    Examples
+    --------
+    >>> counted(1, "lesson"), counted(0, "episode")
+    ('1 lesson', '0 episodes')
+    """
+    return f"{int(count)} {noun}{'' if int(count) == 1 else 's'}"
 
 
 def shortened(text: str, most: int) -> str:

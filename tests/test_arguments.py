@@ -5,6 +5,7 @@ import pytest
 
 import corecurves as cc
 from corecurves.arguments import finite, whole
+from corecurves.engine.executors import run_options
 
 QUIET = {"ledger": False, "progress": False}
 NAN = float("nan")
@@ -60,7 +61,14 @@ def test_served(name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("seed", None), ("threshold", NAN), ("max_pack_tokens", 0), ("pool", 0)]
+    ("name", "value"),
+    [
+        ("seed", None),
+        ("threshold", NAN),
+        ("max_pack_tokens", 0),
+        ("pool", 0),
+        ("max_concurrency", None),
+    ],
 )
 def test_recall(name, value):
     with pytest.raises(cc.UsageError, match=f"`{name}` is"):
@@ -103,3 +111,18 @@ def test_the_margin_of_an_explorer(store):
     ds = cc.run_rose_eval(store, "simulated", samples=1, **QUIET)
     with pytest.raises(cc.UsageError, match=r"`margin` is 'a'; give a number from 0.01"):
         cc.explore_rose(ds, margin="a")
+
+
+@pytest.mark.parametrize("value", [None, 0, True])
+def test_descent(store, value):
+    with pytest.raises(cc.UsageError, match="`max_concurrency` is"):
+        cc.run_descent_eval(store, "simulated", samples=1, max_concurrency=value, **QUIET)
+
+
+def test_who_takes_few_calls_at_once_is_asked_no_more():
+    class Actor:
+        concurrency = 1
+
+    assert run_options(Actor(), None, 8, False)["max_concurrency"] == 1
+    assert run_options(Actor(), "pool", 8, False)["max_concurrency"] == 8, "one in each process"
+    assert run_options(object(), None, 8, False)["max_concurrency"] == 8

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Any
 
+from corecurves.arguments import whole
 from corecurves.compress.base import Draft, TrainEpisode, TrainView
 from corecurves.compress.claims import claims_of, telling
-from corecurves.errors import UsageError
 from corecurves.protocol.framings import SCREENING
 from corecurves.specs import Identity
 from corecurves.text import count_tokens
@@ -145,8 +145,7 @@ class Extractive:
 
     def __post_init__(self) -> None:
         for name in ("wordings", "units", "again"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"`{name}` is {getattr(self, name)}; give a whole number from 1")
+            whole(name, getattr(self, name))
 
     @property
     def identity(self) -> Identity:

@@ -47,12 +47,12 @@ def cost_of(walk: Walk, first: Opened, wants: str) -> dict[str, int]:
             add(case, trail.children)
         if "delta-jump" in design.strategies:
             add(case, [claim.holder for claim in trail.claims])
-    calls = {key: _calls(prompt, wants) for key, prompt in most.items()}
+    calls = {key: prompt.calls(wants) for key, prompt in most.items()}
     patches = 0
     if "delta-patch" in design.strategies:
         patches = sum(
             min(design.claims, len(case.trail.claims)) * design.samples
-            * _calls(Prompt((), case.episode.outcome, 0), wants)
+            * Prompt((), case.episode.outcome, 0).calls(wants)
             for case in design.tests
         )  # fmt: skip
     return {
@@ -67,7 +67,3 @@ def cost_of(walk: Walk, first: Opened, wants: str) -> dict[str, int]:
             for message in prompt.messages
         ),
     }
-
-
-def _calls(prompt: Prompt, wants: str) -> int:
-    return 1 if wants == "answer" else len(prompt.outcome.good) + len(prompt.outcome.trap)

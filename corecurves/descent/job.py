@@ -14,6 +14,7 @@ from corecurves.descent.cost import cost_of
 from corecurves.descent.design import Design, make_design
 from corecurves.descent.states import Opened, Result
 from corecurves.descent.walk import Walk
+from corecurves.engine.executors import run_options
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger, Record
 from corecurves.engine.plan import Plan
@@ -79,9 +80,7 @@ class Job:
     ) -> dict[str, Any]:
         """How a round is run: a model or a judge says how many calls it takes at once."""
         who = work.selector if isinstance(work, SelectorWork) else self.model
-        own = getattr(who, "concurrency", None) if executor is None else None
-        most = min(max_concurrency, own) if own else max_concurrency
-        return {"executor": executor, "max_concurrency": most, "progress": progress}
+        return run_options(who, executor, max_concurrency, progress)
 
     def rounds(self, book: Ledger, asked: Opened) -> Iterator[tuple[Plan, Work]]:
         """What is to be run, one after the other, until every ladder has ended.

@@ -19,16 +19,45 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
+from corecurves.arguments import whole
 from corecurves.engine import loop
 from corecurves.engine.plan import Cell
 from corecurves.engine.records import Record
 from corecurves.engine.sink import Sink
 from corecurves.errors import CorecurvesError, UsageError
 
-__all__ = ["Remote", "as_executor", "explain"]
+__all__ = ["Remote", "as_executor", "explain", "run_options"]
 
 _Found = tuple[list[Record], CorecurvesError | None]
 _lock = threading.Lock()
+
+
+def run_options(
+    actor: object, executor: object, max_concurrency: int, progress: bool
+) -> dict[str, Any]:
+    """How a plan is run by somebody who may take few calls at once.
+
+    Parameters
+    ----------
+    actor : Model, Selector or other
+        Who is called; its ``concurrency``, where it has one, is the most calls at once. On an
+        executor each process has an actor of its own.
+    executor, max_concurrency, progress
+        As they were asked for.
+
+    Returns
+    -------
+    dict
+        Arguments of `run`.
+
+    Raises
+    ------
+    UsageError
+        If `max_concurrency` is no whole number from 1.
+    """
+    most = whole("max_concurrency", max_concurrency)
+    own = getattr(actor, "concurrency", None) if executor is None else None
+    return {"executor": executor, "max_concurrency": min(most, own or most), "progress": progress}
 
 
 def as_executor(given: object) -> Executor | None:

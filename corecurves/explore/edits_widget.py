@@ -8,8 +8,9 @@ from typing import Any
 import ipywidgets
 
 from corecurves.explore.edits import Edits, adds_text
-from corecurves.explore.html import heading, printable
+from corecurves.explore.html import heading
 from corecurves.explore.shell import Explorer
+from corecurves.markup import printable
 
 __all__ = ["EditsTable"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import difflib
-import html
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from corecurves.markup import escaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,6 @@ __all__ = [
     "image",
     "nothing",
     "paragraphs",
-    "printable",
     "shown",
     "struck",
     "table",
@@ -55,7 +55,6 @@ img.cc {max-width: 100%; height: auto; background: #fff; border-radius: 3px; dis
 </style>"""
 """Rules for both themes: nothing but pictures has a colour of its own behind it."""
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _WORDS = 3000
 """Words up to which two texts are compared word by word; lines beyond."""
 
@@ -78,23 +77,7 @@ def shown(value: object) -> str:
     >>> shown("<b> & 'c'")
     '&lt;b&gt; &amp; &#x27;c&#x27;'
     """
-    return html.escape(printable(str(value)))
-
-
-def printable(text: str) -> str:
-    """A text as it can be sent to a browser: without lone surrogates and control characters.
-
-    Parameters
-    ----------
-    text : str
-        Any.
-
-    Returns
-    -------
-    str
-        With a replacement character for each.
-    """
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return escaped(value)
 
 
 def heading(text: object, level: int = 4) -> str:

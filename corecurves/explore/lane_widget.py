@@ -9,7 +9,7 @@ import ipywidgets
 from corecurves.errors import UsageError, unknown
 from corecurves.explore.edits import Edits, curriculum_yaml, save_curriculum
 from corecurves.explore.edits_widget import EditsTable
-from corecurves.explore.html import nothing, paragraphs, printable
+from corecurves.explore.html import nothing, paragraphs
 from corecurves.explore.lane_runs import Runs
 from corecurves.explore.lane_view import (
     Curves,
@@ -23,6 +23,7 @@ from corecurves.explore.settings_widget import SettingsRow
 from corecurves.explore.shell import Explorer
 from corecurves.explore.steps_svg import svg_image
 from corecurves.explore.systems import choices
+from corecurves.markup import printable
 from corecurves.specs import Curriculum
 
 __all__ = ["LaneExplorer"]

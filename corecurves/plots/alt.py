@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.summaries.figures import counted, decimals, number
+from corecurves.summaries.figures import decimals, number
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

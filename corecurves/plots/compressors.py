@@ -9,8 +9,8 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import NAME, axes_or_new, label, note
-from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,8 +9,8 @@ import numpy as np
 from corecurves.errors import DatasetError
 from corecurves.plots.style import ArmStyle, axes_or_new, label, note
 from corecurves.summaries.descent import summarize_descent
-from corecurves.summaries.figures import counted
 from corecurves.summaries.tables_descent import judge_line
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ import numpy as np
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import arm_style, axes_or_new, note
 from corecurves.plots.style import label as written
-from corecurves.summaries.figures import counted
 from corecurves.summaries.lane import summarize_lane
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,8 +10,8 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError
 from corecurves.plots.style import NAME, axes_or_new, label
-from corecurves.summaries.figures import counted
 from corecurves.summaries.recall import summarize_recall
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

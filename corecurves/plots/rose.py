@@ -8,10 +8,10 @@ import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import NAME, arm_style, axes_or_new, beside_curve, label, note
-from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables_rose import planted_line
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

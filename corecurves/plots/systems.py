@@ -9,9 +9,8 @@ import numpy as np
 
 from corecurves.errors import DatasetError
 from corecurves.plots.style import NAME, axes_or_new, label, note
-from corecurves.summaries.figures import counted
 from corecurves.summaries.systems import compare_systems
-from corecurves.text import shortened
+from corecurves.text import counted, shortened
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from corecurves.engine.executors import run_options
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
@@ -153,7 +154,7 @@ async def arun_recall_eval(
         store, selector, whole_store=whole_store, pool=pool, threshold=threshold,
         max_pack_tokens=max_pack_tokens, sweep=sweep, samples=samples, seed=seed,
     )  # fmt: skip
-    options = _options(design, executor, max_concurrency, progress)
+    options = run_options(design.selector, executor, max_concurrency, progress)
     with _ledger(design, ledger) as book:
         await arun_apart(design.plan, design.work, book, **options)
         return _dataset(design, book, texts)
@@ -257,19 +258,10 @@ def run_design(
     Dataset
         See `run_recall_eval`.
     """
-    options = _options(design, executor, max_concurrency, progress)
+    options = run_options(design.selector, executor, max_concurrency, progress)
     with _ledger(design, ledger) as book:
         run(design.plan, design.work, book, **options)
         return _dataset(design, book, texts)
-
-
-def _options(
-    design: Design, executor: object, max_concurrency: int, progress: bool
-) -> dict[str, Any]:
-    # A selector says how many calls it takes at once; on an executor each process has its own.
-    own = getattr(design.selector, "concurrency", None) if executor is None else None
-    concurrency = min(max_concurrency, own) if own else max_concurrency
-    return {"executor": executor, "max_concurrency": concurrency, "progress": progress}
 
 
 def _ledger(design: Design, ledger: LedgerChoice) -> Ledger:

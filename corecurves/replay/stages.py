@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from corecurves.arguments import whole
 from corecurves.canonical import digest, stable_seed
+from corecurves.engine.executors import run_options
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
@@ -75,11 +75,7 @@ class Stages:
 
     def options(self, executor: object, max_concurrency: int, progress: bool) -> dict[str, Any]:
         """How a plan of these stages is run."""
-        # A model says how many calls it takes at once; on an executor each process has its own.
-        own = getattr(self.work.model, "concurrency", None) if executor is None else None
-        most = whole("max_concurrency", max_concurrency)
-        concurrency = min(most, own or most)
-        return {"executor": executor, "max_concurrency": concurrency, "progress": progress}
+        return run_options(self.work.model, executor, max_concurrency, progress)
 
     def cases(self, book: Ledger) -> Cases:
         """Key of the grade, and blind case, of each cell that has a candidate."""

@@ -38,6 +38,13 @@ class Prompt:
     outcome: Outcome
     seed: int
 
+    def calls(self, wants: str) -> int:
+        """Calls that it takes: one where the model is asked, one a wording where it is scored."""
+        if wants == "answer":
+            return 1
+        traps = self.outcome.trap if wants == "preference" else ()
+        return len(self.outcome.good) + len(traps)
+
 
 @dataclass(frozen=True)
 class ReplayWork:

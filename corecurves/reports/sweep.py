@@ -18,6 +18,7 @@ from corecurves.reports.render import Job, prepare, render, write_whole
 from corecurves.reports.repeat import assignment, shown_name
 from corecurves.reports.templates import find_template
 from corecurves.reports.values import literal
+from corecurves.text import counted
 
 __all__ = ["MOST", "parse_sweep", "render_sweep"]
 
@@ -147,7 +148,7 @@ holdout, samples, seed, margin, demo_only, ledger: did you mean 'samples'?
         raise
     sizes = " × ".join(f"{len(values)} of {key}" for key, values in grid.items())
     if progress:
-        print(f"{_count(len(jobs))}: {sizes}; to {folder}", file=sys.stderr, flush=True)
+        print(f"{counted(len(jobs), 'report')}: {sizes}; to {folder}", file=sys.stderr, flush=True)
     rows = [
         Row(_shown(values), job.shown.name) for values, job in zip(combinations, jobs, strict=True)
     ]
@@ -169,7 +170,8 @@ holdout, samples, seed, margin, demo_only, ledger: did you mean 'samples'?
     write_whole(index, index_page(template, rows, about))
     if errors:
         raise ReportError(
-            f"{len(errors)} of {_count(len(jobs))} failed, first {errors[0]}; the index is {index}"
+            f"{len(errors)} of {counted(len(jobs), 'report')} failed, first {errors[0]}; "
+            f"the index is {index}"
         )
     return index
 
@@ -277,7 +279,3 @@ def _command(
             return f"corecurves.render_sweep({shown_name(name)!r}, {folder.name!r}, {given})"
         parts += ["-p", text]
     return shlex.join([*parts, "-o", folder.name])
-
-
-def _count(number: int) -> str:
-    return f"{number} report" if number == 1 else f"{number} reports"

@@ -106,11 +106,7 @@ def prepare(
     work = ReplayWork(asked, prompts, wants, temperature, max_tokens)
     config = _config(design, asked, judge, temperature, max_tokens)
     longest = max(len(design.episodes(lesson)) for lesson in design.lessons)
-    calls = sum(
-        1 if wants == "answer" else len(p.outcome.good) + (
-            len(p.outcome.trap) if wants == "preference" else 0)
-        for p in prompts.values()
-    )  # fmt: skip
+    calls = sum(prompt.calls(wants) for prompt in prompts.values())
     plan = Plan(
         question="rose",
         coords={

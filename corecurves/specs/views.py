@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from corecurves.markup import Html, badge, box, fold, item_list, pairs, paragraph, short, table
 from corecurves.specs.curriculum import Curriculum
 from corecurves.specs.lesson import Episode, Lesson, Level, Store
-from corecurves.text import count_tokens
+from corecurves.text import count_tokens, counted
 
 __all__ = ["curriculum_html", "lesson_html", "store_html"]
 
@@ -118,9 +118,9 @@ def store_html(one: Store) -> Html:
     True
     """
     distinct = {episode.id for group in one.episodes.values() for episode in group}
-    counts = [_count(len(one.lessons), "lesson"), _count(len(distinct), "episode")]
+    counts = [counted(len(one.lessons), "lesson"), counted(len(distinct), "episode")]
     if one.cases:
-        counts.append(_count(len(one.cases), "case") + " of other kinds")
+        counts.append(counted(len(one.cases), "case") + " of other kinds")
     rows = (
         (
             short(lesson.id),
@@ -152,7 +152,3 @@ def _maker(level: Level) -> Html:
 
 def _claim(claim: str, kind: str) -> str:
     return f"{claim} ({kind})" if kind else claim
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

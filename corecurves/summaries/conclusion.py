@@ -11,7 +11,8 @@ import numpy as np
 from corecurves.errors import DatasetError
 from corecurves.markup import FIGURES, Html, box, item_list, paragraph
 from corecurves.stats import difference_interval
-from corecurves.summaries.figures import FEW, counted, number, with_interval
+from corecurves.summaries.figures import FEW, number, with_interval
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

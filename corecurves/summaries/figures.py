@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["FEW", "counted", "decimals", "number", "with_interval"]
+__all__ = ["FEW", "decimals", "number", "with_interval"]
 
 FEW = 6
 """So many independent units or fewer support a direction, not a decimal place."""
@@ -30,29 +30,6 @@ def decimals(units: int) -> int:
     (1, 2)
     """
     return 1 if units <= FEW else 2
-
-
-def counted(count: float, noun: str) -> str:
-    """A number of things, in the singular where there is one.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-    noun : str
-        What, in the singular.
-
-    Returns
-    -------
-    str
-        The number and the noun.
-
-    Examples
-    --------
-    >>> counted(1, "lesson"), counted(0, "episode")
-    ('1 lesson', '0 episodes')
-    """
-    return f"{int(count)} {noun}{'' if int(count) == 1 else 's'}"
 
 
 def number(value: ArrayLike, digits: int, *, sign: bool = False) -> str:

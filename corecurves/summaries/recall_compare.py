@@ -15,9 +15,9 @@ from corecurves.files.baselines import load_baseline
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import MeanInterval, change_interval, t_interval
 from corecurves.stats.shares import pooled_difference
-from corecurves.summaries.figures import counted
 from corecurves.summaries.recall import AVERAGES, FEW, summarize_recall
 from corecurves.summaries.recall_episodes import Counts, count, read_episodes
+from corecurves.text import counted
 
 __all__ = ["RUNS", "compare_recall"]
 

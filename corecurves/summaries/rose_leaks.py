@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corecurves.summaries.figures import counted
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import counted, number, with_interval
+from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.tables import plain_table
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corecurves.errors import DatasetError, UsageError
-from corecurves.summaries.figures import counted, number, with_interval
+from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.recall import AVERAGES
 from corecurves.summaries.tables import plain_table
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.errors import DatasetError
-from corecurves.summaries.figures import counted, decimals, number, with_interval
+from corecurves.summaries.figures import decimals, number, with_interval
 from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables import plain_table
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

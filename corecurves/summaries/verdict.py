@@ -13,11 +13,11 @@ from corecurves.errors import DatasetError
 from corecurves.stats import holm, independent_units, p_below, units_to_decide
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
-from corecurves.summaries.figures import counted
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.rose_leaks import leaks_line, nothing_left
 from corecurves.summaries.verdict_text import FEW, level_reason, planted_reason, thesis_reasons
 from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
+from corecurves.text import counted
 
 __all__ = ["LevelVerdict", "PlantedCheck", "Verdict", "verdict"]
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.summaries.figures import FEW, counted
+from corecurves.summaries.figures import FEW
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
