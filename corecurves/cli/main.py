@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 import sys
+import traceback
 import warnings
 from typing import TextIO
 
@@ -21,6 +22,7 @@ from corecurves.cli.recall import COMMANDS as RECALL
 from corecurves.cli.report import report
 from corecurves.cli.rose import rose
 from corecurves.errors import CorecurvesError, ExitCode, Interrupted
+from corecurves.redact import Redactor
 
 __all__ = ["cli", "main"]
 
@@ -30,7 +32,7 @@ _DEBUG = "CORECURVES_DEBUG"
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 fine, 1 findings or a failed report, 2 usage or bad input, 3 finished "
-    f"with failed cells. {_DEBUG}=1 shows tracebacks.",
+    f"with failed cells, 130 interrupted. {_DEBUG}=1 shows tracebacks.",
 )
 @click.version_option(package_name="corecurves")
 def cli() -> None:
@@ -87,8 +89,6 @@ def main(args: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = ExitCode.FINE
     except Exception as error:
-        if os.environ.get(_DEBUG):
-            raise
         _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows the traceback)")
         code = ExitCode.USAGE
     sys.exit(int(code or 0))
@@ -104,6 +104,8 @@ def _say_interrupted(error: BaseException, args: list[str]) -> None:
 
 
 def _fail(message: str) -> None:
+    if os.environ.get(_DEBUG):
+        click.echo(Redactor().text(traceback.format_exc()), err=True, nl=False)
     click.echo(message if "\n" in message else f"corecurves: {message}", err=True)
 
 

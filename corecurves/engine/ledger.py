@@ -226,6 +226,8 @@ class Ledger:
             record.status,
             checksum(record.key, record.status, values),
             *values,
+            record.status,
+            record.key,
         ]
 
     def _statement(self, names: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -241,10 +243,10 @@ class Ledger:
                 there.append(name)
         order = tuple(sorted(names, key=there.index))
         columns = ", ".join((*OWN, *map(_quoted, order)))
-        marks = ", ".join(f"?{i + 1}" for i in range(len(OWN) + len(order)))
+        marks = ", ".join("?" * (len(OWN) + len(order)))
         return (
-            f"REPLACE INTO cells ({columns}) SELECT {marks} WHERE ?2 = 'ok' OR NOT EXISTS"
-            " (SELECT 1 FROM cells WHERE key = ?1 AND status = 'ok')",
+            f"REPLACE INTO cells ({columns}) SELECT {marks} WHERE ? = 'ok' OR NOT EXISTS"
+            " (SELECT 1 FROM cells WHERE key = ? AND status = 'ok')",
             order,
         )
 

@@ -5,20 +5,57 @@ from __future__ import annotations
 import base64
 import html
 import mimetypes
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 __all__ = ["clean_css", "clean_html"]
 
-_DROPPED = re.compile(
-    "applet|audio|base|embed|frame|frameset|iframe|link|meta|noscript|object|script|source|"
-    "template|track|video"
+_TAGS = frozenset(
+    "a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em "
+    "figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp "
+    "section small span strong style sub summary sup table tbody td tfoot th thead time tr u ul "
+    "var wbr circle clipPath defs desc ellipse g image line linearGradient marker path pattern "
+    "polygon polyline radialGradient rect stop svg symbol text title tspan use".split()
 )
-_LOADING = re.compile("action|background|cite|data|formaction|longdesc|lowsrc|ping|poster|srcset")
+_ATTRIBUTES = {
+    "*": frozenset(
+        "align class dir id lang open role scope style tabindex title valign "
+        "clip-path clip-rule clipPathUnits cx cy d dominant-baseline dx dy fill fill-opacity "
+        "fill-rule font-family font-size font-style font-weight gradientTransform gradientUnits "
+        "height markerHeight markerUnits markerWidth offset opacity orient overflow "
+        "patternTransform patternUnits points preserveAspectRatio r refX refY rx ry "
+        "shape-rendering stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset "
+        "stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width "
+        "text-anchor transform version viewBox width x x1 x2 xml:space y y1 y2".split()
+    ),
+    "a": frozenset(("href",)),
+    "col": frozenset(("span",)),
+    "img": frozenset(("alt", "src")),
+    "image": frozenset(("href", "xlink:href")),
+    "ol": frozenset(("start", "reversed", "type")),
+    "table": frozenset(("border",)),
+    "td": frozenset(("colspan", "rowspan", "headers")),
+    "th": frozenset(("colspan", "rowspan", "headers", "abbr")),
+    "time": frozenset(("datetime",)),
+    "use": frozenset(("href", "xlink:href")),
+}
+_EMPTIED = frozenset(
+    "applet audio canvas embed frameset iframe math noembed noframes noscript object script select "
+    "template textarea video xmp".split()
+)
+"""Elements whose content is no text for a reader."""
+_LINKS = ("#", "doi:", "http:", "https:", "mailto:")
 _IMAGES = frozenset((".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
+_CSS_RULES = frozenset(("container", "keyframes", "layer", "media", "page", "supports"))
+_CSS_FUNCTIONS = frozenset(
+    "attr calc clamp color color-mix conic-gradient counter cubic-bezier fit-content hsl hsla hwb "
+    "lab lch light-dark linear-gradient matrix max min minmax oklab oklch radial-gradient repeat "
+    "repeating-linear-gradient rgb rgba rotate scale scalex scaley skew skewx skewy steps "
+    "translate translatex translatey var is not where has nth-child nth-of-type nth-last-child "
+    "first-child lang dir".split()
+)
 
 
 def clean_html(fragment: str, *, folders: Sequence[Path] = ()) -> str:
@@ -34,8 +71,8 @@ def clean_html(fragment: str, *, folders: Sequence[Path] = ()) -> str:
     Returns
     -------
     str
-        Every element closed. An image that cannot be embedded is replaced by its text; links that
-        a reader may follow stay.
+        Only elements and attributes that are known to be harmless, every element closed. An image
+        that cannot be embedded is replaced by its text; links that a reader may follow stay.
 
     Examples
     --------
@@ -45,22 +82,30 @@ def clean_html(fragment: str, *, folders: Sequence[Path] = ()) -> str:
     if "<" not in fragment:
         return fragment
     import bs4
-    from bs4.element import PreformattedString
+    import nh3
 
-    soup = bs4.BeautifulSoup(fragment, "html.parser")
-    # Comments, CDATA and declarations end at another place in browsers than in this parser.
-    for text in soup.find_all(string=lambda text: isinstance(text, PreformattedString)):
-        text.extract()
-    for element in soup.find_all(lambda element: bool(_DROPPED.fullmatch(element.name))):
-        element.decompose()
-    for element in soup.find_all(True):
-        if not element.decomposed:
-            _clean_element(element, folders)
+    known = nh3.clean(
+        fragment,
+        tags=set(_TAGS),
+        clean_content_tags=set(_EMPTIED),
+        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+        attribute_filter=_kept_value,
+        generic_attribute_prefixes={"aria-"},
+        link_rel=None,
+        url_schemes={"data", "doi", "http", "https", "mailto"},
+    )
+    if not any(name in known for name in ("<img", "<image", "<style")):
+        return known
+    soup = bs4.BeautifulSoup(known, "html.parser")
+    for style in soup.find_all("style"):
+        style.string = clean_css(style.get_text())
+    for image in soup.find_all(["img", "image"]):
+        _embed(image, folders)
     return str(soup)
 
 
 def clean_css(css: str) -> str:
-    """Style sheet that fetches nothing.
+    """Style sheet, or the declarations of one element, that fetches nothing.
 
     Parameters
     ----------
@@ -70,50 +115,64 @@ def clean_css(css: str) -> str:
     Returns
     -------
     str
-        Without imports, and with every ``url()`` but embedded data and references within the page
-        replaced by ``none``.
+        Without the rules, such as imports, that are not known to be harmless, and with every
+        function that is not replaced by ``none``; a ``url()`` stays where it holds embedded data or
+        leads to a place within the page.
 
     Examples
     --------
     >>> clean_css("@import 'x.css'; p {background: url(https://example.org/x.png)}")
     ' p {background: none}'
     """
-    css = re.sub(r"@import[^;]*(;|$)", "", css.replace("<", ""), flags=re.IGNORECASE)
-    css = re.sub(r"@font-face\s*\{[^}]*\}", "", css, flags=re.IGNORECASE)
-    css = re.sub(r"[\w-]*image-set\((?:[^()]|\([^)]*\))*\)", "none", css, flags=re.IGNORECASE)
-    call = r"""(?:url|src)\(\s*("[^"]*"|'[^']*'|[^)"']*)\s*\)"""
-    return re.sub(call, _kept_reference, css, flags=re.IGNORECASE)
+    import tinycss2
+
+    # No style sheet needs "<", and none with it can end its element.
+    tokens = tinycss2.parse_component_value_list(css.replace("<", ""))
+    return str(tinycss2.serialize(_harmless(tokens)))
 
 
-def _kept_reference(found: re.Match[str]) -> str:
-    return found[0] if found[1].strip("\"' ").startswith(("data:image/", "#")) else "none"
+def _harmless(tokens: Iterable[Any]) -> list[Any]:
+    """Tokens of CSS with what may fetch something left out, in their blocks too."""
+    from tinycss2.ast import IdentToken
+
+    kept: list[Any] = []
+    skipping = False  # within a rule that is left out: up to its block or semicolon
+    for token in tokens:
+        if skipping:
+            skipping = not (token.type == "{} block" or token == ";")
+        elif token.type == "at-keyword" and token.lower_value not in _CSS_RULES:
+            skipping = True
+        elif _fetches(token):
+            kept.append(IdentToken(token.source_line, token.source_column, "none"))
+        else:
+            for part in ("content", "arguments"):
+                if hasattr(token, part):
+                    setattr(token, part, _harmless(getattr(token, part)))
+            kept.append(token)
+    return kept
 
 
-def _clean_element(element: Any, folders: Sequence[Path]) -> None:
-    if element.name == "style":
-        element.string = clean_css(element.get_text())
-    for name, value in list(element.attrs.items()):
-        text = " ".join(value) if isinstance(value, list) else str(value)
-        local = name.rpartition(":")[2].lower()
-        if local.startswith("on") or _LOADING.fullmatch(local):
-            del element[name]
-        elif local == "style" or "url(" in text.lower():
-            element[name] = clean_css(text)
-        elif (local == "href" and not _may_link(element.name, text)) or (
-            local == "src" and element.name != "img"
-        ):
-            del element[name]
-    if element.name in ("img", "image"):
-        _embed(element, folders)
+def _fetches(token: Any) -> bool:
+    """Whether a token names a place outside the page, or is a function that might."""
+    if token.type == "url":
+        return not token.value.strip().startswith(("data:image/", "#"))
+    if token.type != "function":
+        return False
+    if token.lower_name == "url":
+        named = [part.value for part in token.arguments if part.type == "string"]
+        return len(named) != 1 or not named[0].strip().startswith(("data:image/", "#"))
+    return token.lower_name not in _CSS_FUNCTIONS
 
 
-def _may_link(element: str, target: str) -> bool:
-    target = re.sub(r"[\x00-\x20]", "", target).lower()
-    if target.startswith("#"):
-        return True
-    if element == "image":
-        return target.startswith("data:image/")
-    return element == "a" and target.startswith(("http:", "https:", "mailto:", "doi:"))
+def _kept_value(tag: str, name: str, value: str) -> str | None:
+    """The value of an allowed attribute, made harmless; None where nothing of it may stay."""
+    if name in ("href", "xlink:href") and tag != "image":
+        # What a browser ignores in an address is not looked at here either.
+        target = "".join(char for char in value if ord(char) > 32).lower()
+        return value if target.startswith("#" if tag == "use" else _LINKS) else None
+    if name == "style" or "(" in value and name not in ("alt", "title", "transform", "aria-label"):
+        return clean_css(value)
+    return value
 
 
 def _embed(element: Any, folders: Sequence[Path]) -> None:

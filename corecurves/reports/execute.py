@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from corecurves.errors import ReportError
-from corecurves.reports.notebook import Notebook, quiet
+from corecurves.reports.notebook import Notebook, nbformat_package, quiet
+from corecurves.text import counted
 
 __all__ = ["Failure", "execute"]
 
@@ -127,8 +128,31 @@ def _run(
             raise _NoKernelError(last or str(error)) from error
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.papermill.get("exception") is True:
+            if _ends_well(cell):
+                return _say_ended(notebook, index)
             return _failure(notebook, [*started, index], _error_of(cell))
     return None
+
+
+def _ends_well(cell: Notebook) -> bool:
+    """Whether the cell ended the notebook as a program does that ends well, by sys.exit(0)."""
+    errors = [output for output in cell.outputs if output.output_type == "error"]
+    return bool(errors) and all(
+        error.ename == "SystemExit" and str(error.evalue).strip() in ("", "0", "None", "False")
+        for error in errors
+    )
+
+
+def _say_ended(notebook: Notebook, index: int) -> None:
+    """A line in place of the exception, so that nobody takes the cells below for empty ones."""
+    below = sum(
+        cell.cell_type == "code" and bool(cell.source.strip())
+        for cell in notebook.cells[index + 1 :]
+    )
+    cell = notebook.cells[index]
+    cell.outputs = [output for output in cell.outputs if output.output_type != "error"]
+    line = f"The notebook ends here, by sys.exit: {counted(below, 'cell')} below not run.\n"
+    cell.outputs.append(nbformat_package().v4.new_output("stream", name="stdout", text=line))
 
 
 def _failure(notebook: Notebook, started: list[int], error: str) -> Failure:
@@ -143,7 +167,9 @@ def _error_of(cell: Notebook) -> str:
             text = re.sub(r"\x1b\[[0-9;]*m", "", str(output.evalue)).strip()
             line = f"{output.ename}: {text.partition(chr(10))[0]}" if text else output.ename
             return line if len(line) <= 300 else f"{line[:297]}..."
-    return "it failed without saying why"
+    # A magic that fails says so on stderr alone.
+    said = "".join(output.text for output in cell.outputs if output.get("name") == "stderr")
+    return said.strip().rpartition("\n")[2][:300] or "it failed without saying why"
 
 
 def _own_kernel(scratch: Path, log: IO[str]) -> Any:

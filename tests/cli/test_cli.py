@@ -241,3 +241,21 @@ def test_compress_says_when_nothing_is_left_to_evaluate_with(capsys, tmp_path):
     _, _, err = run(capsys, *args, "-o", tmp_path / "short", "--holdout", "0.001", "--quiet")
     assert "nothing is left to evaluate the copy with" in err
     assert "shorter levels that stood there before are replaced in the copy, in lessons: 1" in err
+
+
+@pytest.mark.parametrize(("debug", "shown"), [("", False), ("1", True)])
+def test_tracebacks_are_shown_when_asked_for(capsys, monkeypatch, debug, shown):
+    monkeypatch.setenv("CORECURVES_DEBUG", debug)
+    monkeypatch.setenv("MY_API_KEY", "sk-planted-0123456789")
+    for args in (["lane", "publik"], ["lane", "sk-planted-0123456789"], ["lane", "--smples", "1"]):
+        code, _, err = run(capsys, *args)
+        assert code == 2
+        assert ("Traceback (most recent call last)" in err) is shown
+        assert err.rstrip().splitlines()[-1].startswith("corecurves: ")
+        assert not shown or "sk-planted" not in err.rpartition("corecurves: ")[0]
+
+
+def test_the_help_names_every_exit_code(capsys):
+    _, out, _ = run(capsys, "--help")
+    for code in ("0 fine", "1 findings", "2 usage", "3 finished", "130 interrupted"):
+        assert code in " ".join(out.split())

@@ -54,12 +54,19 @@ HOSTILE = [
     '<svg><rect fill="url(https://example.org/x.svg#a)"></rect></svg>',
     '<p style="background: image-set(url(https://example.org/x.png) 1x)">x</p>',
 ]
+# What the finder of the tests, a simpler parser than a browser, does not see.
 PARSER_TRAPS = [
     "<svg><style><img src=x onerror=alert(1)></style></svg>",
     "<![CDATA[><img src=x onerror=alert(1)>]]>",
     "<!--><img src=x onerror=alert(1)>-->",
     "<?x ><img src=x onerror=alert(1)>?>",
     '<textarea><p title="</textarea><img src=x onerror=alert(1)>"></textarea>',
+    r'<p style="background: u\72l(https://example.org/x.png)">x</p>',
+    '<p style="background: src(&quot;https://example.org/x.png&quot;)">x</p>',
+    '<portal src="https://example.org"></portal>',
+    '<frame-of-tomorrow prefetch="https://example.org" onsight="alert(1)"></frame-of-tomorrow>',
+    '<input type="image" src="https://example.org/x.png">',
+    '<img lowsrc="https://example.org/x.png" dynsrc="https://example.org/x.avi">',
 ]
 HOSTILE += PARSER_TRAPS
 
@@ -252,6 +259,17 @@ def test_style_sheets_fetch_nothing():
     assert clean_css(kept) == kept
     assert clean_css('a {b: URL("https://example.org/a)b"); c: 1}') == "a {b: none; c: 1}"
     assert clean_css("a {b: -webkit-image-set('x.png' 1x); c: 1}") == "a {b: none; c: 1}"
+    assert clean_css("@media print {p {b: url(x.png)}} @x y {p {c: 1}} q {d: 1}") == (
+        "@media print {p {b: none}}  q {d: 1}"
+    )
+
+
+def test_only_what_is_known_stays():
+    kept = '<table class="t"><tbody><tr><td colspan="2">x</td></tr></tbody></table>'
+    assert clean_html(kept) == kept
+    drawing = '<svg viewBox="0 0 1 1"><defs></defs><use xlink:href="#a"></use></svg>'
+    assert clean_html(drawing) == drawing
+    assert clean_html('<blink data-x="1">said</blink><new-thing/>') == "said"
 
 
 def test_open_elements_end_with_their_output():

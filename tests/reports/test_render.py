@@ -270,7 +270,8 @@ def test_a_failure_inside_a_library_shows_no_path_of_it(template):
     [
         ("import time; time.sleep(60)", 1, "took longer than 1 s"),
         ("import os; os._exit(3)", None, "the kernel died"),
-        ("import sys; sys.exit(0)", None, "SystemExit: 0"),
+        ("import sys; sys.exit(1)", None, "SystemExit: 1"),
+        ("%nosuchmagic", None, "UsageError: Line magic function `%nosuchmagic` not found"),
     ],
 )
 def test_other_ends(template, source, timeout, error):
@@ -278,6 +279,15 @@ def test_other_ends(template, source, timeout, error):
     with pytest.raises(ReportError, match=f"cell 2 failed: {error}"):
         render_report("own.ipynb", timeout=timeout)
     assert error in Path("own.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.notebook
+def test_a_notebook_may_end_early(template):
+    template(None, "print('all' + 'said')", "import sys; sys.exit(0)", "1 / 0")
+    page = render_report("own.ipynb").read_text(encoding="utf-8")
+    assert "allsaid" in page
+    assert "SystemExit" not in page
+    assert "The notebook ends here, by sys.exit: 1 cell below not run." in page
 
 
 @pytest.mark.notebook
