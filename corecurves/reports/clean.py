@@ -12,15 +12,20 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["clean_css", "clean_html"]
 
-_TAGS = frozenset(
+
+def _set_of(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_TAGS = _set_of(
     "a abbr b bdi bdo blockquote br caption cite code col colgroup dd del details dfn div dl dt em "
     "figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp "
     "section small span strong style sub summary sup table tbody td tfoot th thead time tr u ul "
     "var wbr circle clipPath defs desc ellipse g image line linearGradient marker path pattern "
-    "polygon polyline radialGradient rect stop svg symbol text title tspan use".split()
+    "polygon polyline radialGradient rect stop svg symbol text title tspan use"
 )
 _ATTRIBUTES = {
-    "*": frozenset(
+    "*": _set_of(
         "align class dir id lang open role scope style tabindex title valign "
         "clip-path clip-rule clipPathUnits cx cy d dominant-baseline dx dy fill fill-opacity "
         "fill-rule font-family font-size font-style font-weight gradientTransform gradientUnits "
@@ -28,7 +33,7 @@ _ATTRIBUTES = {
         "patternTransform patternUnits points preserveAspectRatio r refX refY rx ry "
         "shape-rendering stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset "
         "stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width "
-        "text-anchor transform version viewBox width x x1 x2 xml:space y y1 y2".split()
+        "text-anchor transform version viewBox width x x1 x2 xml:space y y1 y2"
     ),
     "a": frozenset(("href",)),
     "col": frozenset(("span",)),
@@ -41,20 +46,21 @@ _ATTRIBUTES = {
     "time": frozenset(("datetime",)),
     "use": frozenset(("href", "xlink:href")),
 }
-_EMPTIED = frozenset(
+_EMPTIED = _set_of(
     "applet audio canvas embed frameset iframe math noembed noframes noscript object script select "
-    "template textarea video xmp".split()
+    "template textarea video xmp"
 )
 """Elements whose content is no text for a reader."""
+_TEXTS = frozenset(("alt", "aria-label", "title", "transform"))
 _LINKS = ("#", "doi:", "http:", "https:", "mailto:")
 _IMAGES = frozenset((".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"))
 _CSS_RULES = frozenset(("container", "keyframes", "layer", "media", "page", "supports"))
-_CSS_FUNCTIONS = frozenset(
+_CSS_FUNCTIONS = _set_of(
     "attr calc clamp color color-mix conic-gradient counter cubic-bezier fit-content hsl hsla hwb "
     "lab lch light-dark linear-gradient matrix max min minmax oklab oklch radial-gradient repeat "
     "repeating-linear-gradient rgb rgba rotate scale scalex scaley skew skewx skewy steps "
     "translate translatex translatey var is not where has nth-child nth-of-type nth-last-child "
-    "first-child lang dir".split()
+    "first-child lang dir"
 )
 
 
@@ -170,7 +176,7 @@ def _kept_value(tag: str, name: str, value: str) -> str | None:
         # What a browser ignores in an address is not looked at here either.
         target = "".join(char for char in value if ord(char) > 32).lower()
         return value if target.startswith("#" if tag == "use" else _LINKS) else None
-    if name == "style" or "(" in value and name not in ("alt", "title", "transform", "aria-label"):
+    if name == "style" or (name not in _TEXTS and "(" in value):
         return clean_css(value)
     return value
 

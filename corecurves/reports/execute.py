@@ -129,7 +129,8 @@ def _run(
     for index, cell in enumerate(notebook.cells):
         if cell.metadata.papermill.get("exception") is True:
             if _ends_well(cell):
-                return _say_ended(notebook, index)
+                _say_ended(notebook, index)
+                return None
             return _failure(notebook, [*started, index], _error_of(cell))
     return None
 
