@@ -75,7 +75,7 @@ def control_corrections(
     Returns
     -------
     tuple of Correction
-        One donor's corrections after the other's.
+        One donor's corrections after the other's; what two of them hold is said once, by the first.
 
     Raises
     ------
@@ -86,8 +86,8 @@ def control_corrections(
     others.sort(key=lambda c: digest(["control", target.concept, c.concept]))
     each = [correction for donor in others for correction in donor.corrections]
     each += [correction for correction in filler if _unrelated(target, [correction])]
-    # Said once: a stress curriculum may repeat itself.
-    found = list({correction.text: correction for correction in reversed(each)}.values())[::-1]
+    # Said once, where it stands first: a later chain that holds it too has been told that link.
+    found = list({correction.text: correction for correction in each}.values())
     wanted = len(target) if n is None else n
     if len(found) < wanted:
         raise UsageError(

@@ -38,6 +38,24 @@ def test_donors_follow_one_another_then_filler_then_an_error():
         control_corrections(TARGET, DONORS, filler, 7)
 
 
+def test_what_two_donors_hold_is_said_where_the_first_says_it():
+    # Later it would leave a hole in the chain of the donor that is taught first.
+    shared = Correction("Recognition is naming.")
+    donors = [
+        cc.Curriculum(name, f"What is {name}?", (before, shared, after))
+        for name, before, after in (
+            ("light", Correction("Light is recognition."), Correction("Naming is speech.")),
+            ("memory", Correction("Memory is recognition."), Correction("Naming is order.")),
+        )
+    ]
+    found = [c.text for c in control_corrections(TARGET, donors, (), 5)]
+    first, second = sorted(donors, key=lambda donor: found.index(donor.corrections[0].text))
+    assert found[:3] == [c.text for c in first.corrections]
+    assert found[3:] == [second.corrections[0].text, second.corrections[2].text]
+    with pytest.raises(UsageError, match="there are 5"):
+        control_corrections(TARGET, donors, (), 6)
+
+
 def test_arms_are_checked_by_name():
     assert check_arms(["control", "control"], LANE_ARMS) == ("control",)
     with pytest.raises(UsageError, match="did you mean 'control'"):
