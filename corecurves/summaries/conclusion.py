@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,24 @@ from corecurves.errors import DatasetError
 from corecurves.markup import FIGURES, Html, box, item_list, paragraph
 from corecurves.stats import difference_interval
 from corecurves.summaries.figures import FEW, number, with_interval
+from corecurves.summaries.systems import identity_name
+from corecurves.systems.baselines import BASELINES
 from corecurves.text import counted
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["Conclusion", "conclude_lane", "conclude_systems"]
+
+_NEVER = "That {} learned: it is a baseline, {}."
+_ONE_ARM = (
+    "What was learned: without both arms, taught and control, nothing tells it from what the "
+    "system says anyway."
+)
+_ALONE = (
+    "That anything was learned: parrot, the baseline that repeats the last correction, was not run "
+    "beside it, and stands above its control too."
+)
 
 
 @dataclass(frozen=True)
@@ -68,9 +81,10 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     Returns
     -------
     Conclusion
-        The control first, then what was learned over it: the share of expected tokens in the last
-        answer, taught minus control, paired by concept, with a floored *t* interval over concepts.
-        It prints as sentences. With six concepts or fewer it says the direction, and no decimal.
+        The control first, then whether the system stands above it: the share of expected tokens in
+        the last answer, taught minus control, paired by concept, with a floored *t* interval over
+        concepts. Whether it *learned* needs the baselines beside it, see `conclude_systems`. It
+        prints as sentences. With six concepts or fewer it says the direction, and no decimal.
 
     Raises
     ------
@@ -97,17 +111,16 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
         who = "Untaught (control)" if arm == "control" else "Taught"
         can += [_last_answer(who, of[arm])]
     if {"taught", "control"} <= set(arms):
-        learned = difference_interval(
+        gap = difference_interval(
             of["taught"] - of["control"], confidence=float(summary.attrs["ci_prob"])
         )
-        text, shown = _learned("the system", *learned)
+        text, shown = _above_control("the system", *gap)
         (can if shown else cannot).append(text)
-        figures["learned"] = _figure(*learned)
+        figures["above control"] = _figure(*gap)
+        name = identity_name(summary)
+        cannot.append(_NEVER.format(name, BASELINES[name]) if name in BASELINES else _ALONE)
     else:
-        cannot.append(
-            "What was learned: without both arms, taught and control, nothing tells it from what "
-            "the system says anyway."
-        )
+        cannot.append(_ONE_ARM)
     cannot += [*_gate(str(summary.gate.item())), *_lost(summary)]
     taught = of.get("taught", of[arms[0]])
     cannot += _limits(int(np.isfinite(taught).sum()))
@@ -125,8 +138,9 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
     Returns
     -------
     Conclusion
-        The controls, then a sentence a system. A system has learned where the interval of what it
-        learned lies above zero.
+        The controls, then a sentence a system. A system has learned where it stands above its
+        control, and farther than each baseline among the systems: parrot, which has to be one of
+        them, and blank. A baseline never has.
 
     Raises
     ------
@@ -136,10 +150,10 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
     Examples
     --------
     >>> import corecurves as cc
-    >>> names = ("grounded", "blank")
+    >>> names = ("grounded", "parrot")
     >>> runs = {s: cc.run_lane("dev", s, ledger=False, progress=False) for s in names}
-    >>> cc.conclude_systems(cc.compare_systems(runs)).can[1:]
-    ('That grounded learned, over 3 concepts.',)
+    >>> cc.conclude_systems(cc.compare_systems(runs)).can[1][-42:]
+    ', and above parrot: that grounded learned.'
     """
     if getattr(summary, "attrs", {}).get("summary_of") != "systems":
         raise DatasetError("a summary of systems is needed: what compare_systems returns")
@@ -153,12 +167,34 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
             f"{one.system.item()} {_share(one.values)}" for one in shares.transpose("system", ...)
         )
         can.append(f"Untaught (control), of the expected tokens say: {', '.join(said)}.")
-    for system in summary.system.values:
+    baselines = summary.baseline.values.tolist() if "baseline" in summary else []
+    names = {str(name): str(json.loads(summary.attrs["identities"])[str(name)]["name"])
+             for name in summary.system.values}  # fmt: skip
+    compared = "above_control" in summary
+    for system, name in names.items() if compared else ():
         last = summary.sel(system=system).isel(k=-1)
-        low, high = last.learned_ci.values
-        text, shown = _learned(str(system), float(last.learned), low, high, n)
-        figures[f"{system} learned"] = _figure(float(last.learned), low, high, n)
+        gap = (float(last.above_control), *last.above_control_ci.values, n)
+        figures[f"{system} above control"] = _figure(*gap)
+        beside = {}
+        if system not in baselines:
+            for other in baselines:
+                one = last.sel(baseline=other)
+                beside[other] = (float(one.above_baseline), *one.above_baseline_ci.values, n)
+                figures[f"{system} above {other}"] = _figure(*beside[other])
+        text, shown = _above_control(system, *gap)
+        over = [other for other, one in beside.items() if one[1] > 0]
+        under = [other for other in beside if other not in over]
+        if shown and gap[1] > 0 and "parrot" in map(names.get, over) and not under:
+            text = f"{text[:-1]}, and above {' and '.join(over)}: that {system} learned."
         (can if shown else cannot).append(text)
+        if name in BASELINES:
+            cannot.append(_NEVER.format(system, BASELINES[name]))
+        elif under:
+            cannot.append(_not_above(system, {other: beside[other] for other in under}))
+    if not compared:
+        cannot.append(_ONE_ARM)
+    elif "parrot" not in names.values():
+        cannot.append(_ALONE)
     unused = summary.sizes["concept"] - n
     if unused:
         cannot.append(
@@ -199,20 +235,36 @@ def _share(values: np.ndarray) -> str:
     return "some" if known.size <= FEW else f"{100 * known.mean():.0f} %"
 
 
-def _learned(who: str, mean: float, low: float, high: float, n: int) -> tuple[str, bool]:
+def _above_control(who: str, mean: float, low: float, high: float, n: int) -> tuple[str, bool]:
     """The sentence, and whether it is a conclusion."""
     over = f"over {counted(n, 'concept')}"
     if np.isnan(low):
-        return f"Whether {who} learned: {over}, there is no interval.", False
-    figure = ""
-    if n > FEW:
-        shown = with_interval(mean, [low, high], 2, sign=True)
-        figure = f" (taught − control: {shown} of the tokens)"
+        return f"Whether {who} stands above its control: {over}, there is no interval.", False
+    figure = _shown("taught − control", mean, low, high, n)
     if low > 0:
-        return f"That {who} learned{figure}, {over}.", True
+        return f"That {who} stands above its control{figure}, {over}.", True
     if high < 0:
         return f"That {who} says less when it is taught{figure}, {over}.", True
-    return f"Whether {who} learned{figure}, {over}: the interval holds zero.", False
+    return (
+        f"Whether {who} stands above its control{figure}, {over}: the interval holds zero.",
+        False,
+    )
+
+
+def _not_above(who: str, others: Mapping[str, tuple[float, ...]]) -> str:
+    shown = [
+        other + _shown(f"{who} − {other}, each above its control", *gap)
+        for other, gap in others.items()
+    ]
+    n = int(next(iter(others.values()))[-1])
+    over = f"over {counted(n, 'concept')}"
+    return f"Whether {who} learned: it is not shown to stand above {' and '.join(shown)}, {over}."
+
+
+def _shown(what: str, mean: float, low: float, high: float, n: float) -> str:
+    if n <= FEW or np.isnan(low):
+        return ""
+    return f" ({what}: {with_interval(mean, [low, high], 2, sign=True)} of the tokens)"
 
 
 def _figure(mean: float, low: float, high: float, n: int) -> str:

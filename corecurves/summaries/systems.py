@@ -15,8 +15,9 @@ from corecurves.engine.dataset import check_dataset
 from corecurves.errors import DatasetError, UsageError
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import difference_interval, no_spread_half_width, t_interval
+from corecurves.systems.baselines import BASELINES
 
-__all__ = ["compare_systems"]
+__all__ = ["compare_systems", "identity_name"]
 
 Floats = NDArray[np.float64]
 _NEEDED = ("hits", "token_hits", "status", "introduced", "expected", "contract", "correction",
@@ -50,8 +51,10 @@ def compare_systems(
         ``share (system, arm, k)``: the mean over concepts of the share of a concept's first `last`
         tokens (those that its corrections 1 to `last` add) that are in the answer after k
         corrections, with ``share_ci`` and ``share_bounds`` along ``ci_bound``;
-        ``learned (system, k)``: share taught − share control, paired by concept, with
-        ``learned_ci``; ``ideal (k)``: the share that was taught by then;
+        ``above_control (system, k)``: share taught − share control, paired by concept, with
+        ``above_control_ci``; ``above_baseline (system, baseline, k)``: how much more that is than
+        the same of parrot and blank, where they are among the systems, with
+        ``above_baseline_ci``; ``ideal (k)``: the share that was taught by then;
         ``share_of (system, arm, concept, k)``: the same by concept; ``used (concept)``;
         ``replay_determinism (system)``; ``cells_planned``, ``cells_judged``, ``cells_failed``
         ``(system, arm)``, replay 0. NaN where a system was not run in an arm.
@@ -72,7 +75,7 @@ def compare_systems(
     had heard nothing, or everything.
 
     A share counts tokens that were not taught yet too, as the contract's hits do: those are the
-    prior, which the control arm measures. ``learned`` is free of it.
+    prior, which the control arm measures. ``above_control`` is free of it.
 
     Samples are averaged within a concept first. The intervals are *t* over concepts, no narrower
     than that many concepts without any spread would get, cut to [0, 1].
@@ -113,7 +116,7 @@ def compare_systems(
     figures: dict[str, Any] = {
         "share_of": shares.assign_attrs(_label("share of the first tokens in the answer")),
         **_curves(shares.values, run.values, used, confidence),
-        **_learned(shares, used, confidence),
+        **_above(shares, used, confidence, datasets),
         "ideal": ("k", _mean_over(taught[used]), _label("share taught by then")),
         "used": ("concept", used, _label("whether the concept has every result")),
         **_counts(cut, arms),
@@ -204,20 +207,49 @@ def _curves(
     }  # fmt: skip
 
 
-def _learned(shares: xr.DataArray, used: NDArray[np.bool_], confidence: float) -> dict[str, Any]:
-    """Paired difference to the control arm; nothing where there is no such pair."""
+def identity_name(ds: xr.Dataset) -> str:
+    """Name of who answered, as its identity gives it: a label is free."""
+    return str(json.loads(ds.attrs["identity"])["name"])
+
+
+def _above(
+    shares: xr.DataArray,
+    used: NDArray[np.bool_],
+    confidence: float,
+    datasets: Mapping[str, xr.Dataset],
+) -> dict[str, Any]:
+    """Differences to the control arm and to baselines; nothing where there is no such pair."""
     if not {"taught", "control"} <= set(shares.arm.values.tolist()):
         return {}
     gap = (shares.sel(arm="taught") - shares.sel(arm="control")).values[:, used]
-    found = [[difference_interval(one[:, k], confidence=confidence) for k in range(one.shape[1])]
-             for one in gap]  # fmt: skip
     label = "share taught − share control, paired by concept"
+    found = _paired("above_control", ("system", "k"), gap, label, confidence)
+    at = [i for i, ds in enumerate(datasets.values()) if identity_name(ds) in BASELINES]
+    if at:
+        beside = gap[:, None] - gap[at][None]
+        label = "how much more it stands above its control than the baseline, paired by concept"
+        dims = ("system", "baseline", "k")
+        found |= _paired("above_baseline", dims, beside, label, confidence)
+        names = list(datasets)
+        found["baseline"] = (
+            "baseline",
+            [names[i] for i in at],
+            _label("baseline among the systems"),
+        )
+    return found
+
+
+def _paired(
+    name: str, dims: tuple[str, ...], gaps: Floats, label: str, confidence: float
+) -> dict[str, Any]:
+    """Mean and interval of differences whose last two dimensions are concept and k."""
+    mean = np.full((*gaps.shape[:-2], gaps.shape[-1]), np.nan)
+    bounds = np.full((*mean.shape, 2), np.nan)
+    for at in np.ndindex(mean.shape):
+        found = difference_interval(gaps[(*at[:-1], slice(None), at[-1])], confidence=confidence)
+        mean[at], bounds[at] = found.mean, (found.lower, found.upper)
     ci = _label(f"interval of {label}") | {"ci_kind": "t over concepts", "ci_prob": confidence}
-    bounds = [[[x.lower, x.upper] for x in row] for row in found]
-    return {
-        "learned": (("system", "k"), [[x.mean for x in row] for row in found], _label(label)),
-        "learned_ci": (("system", "k", "ci_bound"), bounds, ci),
-    }
+    return {name: (dims, mean, _label(label)), f"{name}_ci": ((*dims, "ci_bound"), bounds, ci)}
 
 
 def _counts(cut: Mapping[str, xr.Dataset], arms: list[str]) -> dict[str, Any]:

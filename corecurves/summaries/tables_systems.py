@@ -26,8 +26,9 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         The share of tokens in the answer without any correction and after the last one, in the
-        control arm and in the taught one; what was learned with its interval; how many snapshots
-        were judged; and the share that was reproduced, "not compared" with a single replay.
+        control arm and in the taught one; how far it stands above its control, and how much
+        farther than each baseline, with intervals; how many snapshots were judged; and the share
+        that was reproduced, "not compared" with a single replay.
 
     Raises
     ------
@@ -46,6 +47,7 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
 
     if summary.attrs.get("summary_of") != "systems":
         raise DatasetError("a summary of systems is needed: what compare_systems returns")
+    baselines = summary.baseline.values.tolist() if "baseline" in summary else []
     rows = {}
     for system in summary.system.values:
         one = summary.sel(system=system)
@@ -56,7 +58,15 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
             if not share.isnull().all():
                 row[arm] = f"{number(share[0], 2)} to {number(share[-1], 2)}"
         last = one.isel(k=-1)
-        row["learned"] = with_interval(last.learned, last.learned_ci, 2, sign=True)
+        gaps = {}
+        if "above_control" in last:
+            gaps["control"] = last.above_control, last.above_control_ci
+        for name in baselines:
+            one_gap = last.sel(baseline=name)
+            gaps[name] = one_gap.above_baseline, one_gap.above_baseline_ci
+        for name, (gap, ci) in gaps.items():
+            beside = system in baselines and name != "control"
+            row[f"above {name}"] = "–" if beside else with_interval(gap, ci, 2, sign=True)
         row["judged"] = f"{int(one.cells_judged.sum())} of {int(one.cells_planned.sum())}"
         unknown = bool(one.replay_determinism.isnull())
         row["reproduced"] = "not compared" if unknown else number(one.replay_determinism, 2)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from corecurves.specs import Identity
 from corecurves.systems.told import ToldSession
 
-__all__ = ["BlankSystem", "ParrotSystem"]
+__all__ = ["BASELINES", "BlankSystem", "ParrotSystem"]
+
+BASELINES = {
+    "parrot": "which repeats the last correction",
+    "blank": "which always says the same",
+}
+"""By the name in their identity what they do: they are never said to have learned."""
 
 _NOTHING = "I have nothing to say."
 

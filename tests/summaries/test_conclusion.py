@@ -33,18 +33,20 @@ def test_the_control_comes_first_and_figures_follow_the_number_of_concepts():
     assert not any("a direction" in text for text in many.cannot)
 
 
-def test_learning_is_a_conclusion_only_where_the_interval_lies_above_zero():
+def test_a_gap_is_a_conclusion_only_where_the_interval_lies_above_zero():
     taught = cc.conclude_lane(cc.summarize_lane(cc.run_lane("public", "grounded", ledger=False,
                                                             progress=False)))  # fmt: skip
-    assert taught.can[2].startswith("That the system learned (taught − control: +1.00 [+0.")
-    assert taught.figures["learned"].startswith("+1.00 [")
+    assert taught.can[2].startswith("That the system stands above its control (taught − control: "
+                                    "+1.00 [+0.")  # fmt: skip
+    assert taught.figures["above control"].startswith("+1.00 [")
+    assert any("parrot, the baseline that" in text for text in taught.cannot)
     blank = said(8, "blank")
     assert not any("That" in text for text in blank.can)
-    assert blank.cannot[0].startswith("Whether the system learned (taught − control: +0.00 [−"
-                                      .replace("−0", "-0").replace("[−", "[-"))  # fmt: skip
+    assert blank.cannot[0].startswith("Whether the system stands above its control (taught − "
+                                      "control: +0.00 [-")  # fmt: skip
     one = said(1, "blank")
-    assert one.cannot[0] == "Whether the system learned: over 1 concept, there is no interval."
-    assert one.figures["learned"] == "not known"
+    assert one.cannot[0].endswith("above its control: over 1 concept, there is no interval.")
+    assert one.figures["above control"] == "not known"
 
 
 def test_what_was_not_run_is_not_concluded():
@@ -60,13 +62,45 @@ def test_snapshots_without_a_result_are_named_with_their_bounds():
     assert any("snapshots of taught would have said" in text for text in found.cannot)
 
 
-def test_systems_each_get_a_sentence():
-    runs = {name: run(3, name) for name in ("grounded", "blank")}
-    found = cc.conclude_systems(cc.compare_systems(runs))
-    assert any(text.startswith("Whether blank learned") for text in found.cannot)
-    assert set(found.figures) == {"grounded learned", "blank learned"}
+def compared(split, *names):
+    runs = {
+        f"my {name}": cc.run_lane(split, name, ledger=False, replays=1, progress=False)
+        for name in names
+    }
+    return cc.conclude_systems(cc.compare_systems(runs))
+
+
+def claims(found):
+    """Who is said to have learned."""
+    return [text.split("that ")[-1][:-9] for text in found.can if text.endswith(" learned.")]
+
+
+def test_systems_each_get_a_sentence_and_a_baseline_has_never_learned():
+    found = compared("dev", "grounded", "retrieval", "parrot", "blank")
+    assert claims(found) == ["my grounded"]
+    assert sum(text.startswith("That my parrot stands above its control") for text in found.can)
+    for name in ("parrot", "blank"):
+        assert any(text.startswith(f"That my {name} learned: it is a b") for text in found.cannot)
+    (text,) = (text for text in found.cannot if text.startswith("Whether my retrieval learned"))
+    assert "it is not shown to stand above my parrot and my blank" in text
+    assert found.figures["my grounded above my parrot"] == "yes"
+    assert found.figures["my parrot above control"] == "yes"
+    assert not any("learned" in name for name in found.figures)
     text = str(found)
     assert text.index("can be concluded:") < text.index("cannot be concluded:")
+
+
+def test_without_the_parrot_beside_it_nothing_is_said_to_have_learned():
+    found = compared("dev", "grounded", "blank")
+    assert claims(found) == []
+    assert any("stands above its control, over 3 concepts." in text for text in found.can)
+    assert any("parrot, the baseline that repeats" in text for text in found.cannot)
+
+
+def test_over_more_concepts_retrieval_stands_above_the_parrot():
+    found = compared("public", "retrieval", "parrot")
+    assert claims(found) == ["my retrieval"]
+    assert found.figures["my retrieval above my parrot"] == "+0.16 [+0.02, +0.29]"
 
 
 def test_other_datasets_are_refused():

@@ -57,11 +57,17 @@ def test_a_token_after_the_last_k_is_not_counted():
     assert (whole.share == 0.25).all()
 
 
-def test_learned_is_what_stands_above_the_control_arm():
-    found = compare_systems({"rote": run(Rote()), "knows": run(Knows("judgment"))})
-    np.testing.assert_allclose(found.learned.sel(system="rote"), [0, 1 / 3, 2 / 3, 1])
-    assert (found.learned.sel(system="knows") == 0).all()
-    assert (found.learned_ci.sel(ci_bound="upper") > found.learned).sel(k=0).all()
+def test_what_stands_above_the_control_arm_and_above_a_baseline_is_paired_by_concept():
+    found = compare_systems(
+        {"rote": run(Rote()), "knows": run(Knows("judgment")), "echo": run("parrot")}
+    )
+    np.testing.assert_allclose(found.above_control.sel(system="rote"), [0, 1 / 3, 2 / 3, 1])
+    assert (found.above_control.sel(system="knows") == 0).all()
+    assert (found.above_control_ci.sel(ci_bound="upper") > found.above_control).sel(k=0).all()
+    assert found.baseline.values.tolist() == ["echo"]
+    np.testing.assert_allclose(found.above_baseline.sel(system="rote"), [[0, 0, 1 / 3, 2 / 3]])
+    assert (found.above_baseline.sel(system="echo") == 0).all()
+    assert (found.above_baseline_ci.sel(ci_bound="lower") < found.above_baseline).all()
 
 
 def test_intervals_are_t_over_concepts_with_a_floor():
@@ -82,7 +88,10 @@ def test_intervals_are_t_over_concepts_with_a_floor():
     assert at.share_ci.sel(ci_bound="upper") >= high
     flat = compare_systems({"rote": run(Rote(), curricula, arms="taught")}).share_ci.sel(k=2)
     assert (flat.sel(ci_bound="upper") - flat.sel(ci_bound="lower") > 0.2).all()
-    assert "learned" not in found
+    assert "above_control" not in found
+    assert "without both arms" in str(
+        cc.conclude_systems(compare_systems({"rote": run(Rote(), curricula, arms="taught")}))
+    )
 
 
 def test_a_concept_without_a_result_leaves_every_curve_and_is_counted():
