@@ -10,7 +10,8 @@ from corecurves.compress.base import Draft, TrainView
 from corecurves.errors import CellFailure
 from corecurves.json_text import objects_in, objects_inside
 from corecurves.models.base import Message
-from corecurves.specs import DROPPED_KINDS, Dropped, Identity
+from corecurves.specs import Dropped, Identity
+from corecurves.specs.lesson import WRITTEN_KINDS
 
 __all__ = ["Rewrite", "parse_draft"]
 
@@ -23,7 +24,7 @@ _TASK = (
 # No JSON itself, so that a reply that repeats it is not taken for a draft.
 _FORM = (
     'Answer with one JSON object and nothing else: {"text": …, "dropped": [{"claim": …, "kind": '
-    "…}, …]}, where each kind is one of " + ", ".join(DROPPED_KINDS) + "."
+    "…}, …]}, where each kind is one of " + ", ".join(WRITTEN_KINDS) + "."
 )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from corecurves.errors import Fault
+from corecurves.files.graph import STATUSES
 from corecurves.files.graph import Node as StoreNode
 from corecurves.files.optional import dropped_claims, is_null, keys_of, text_of, texts_of
 from corecurves.files.yaml_text import Reader
@@ -15,7 +16,6 @@ from corecurves.files.yaml_text import Reader
 __all__ = ["plain", "read_node", "split_front_matter"]
 
 _FENCE = "---"
-_STATUSES = ("active", "disputed", "archived", "merged")
 _KNOWN = (
     "id", "family", "title", "gist", "level", "status", "created", "derived_from", "parents",
     "compressed_into", "covers_tasks", "dropped", "preserve", "load_bearing", "stats", "kind",
@@ -94,8 +94,8 @@ def read_node(
         return None
     level = _depth(reader, table)
     status = text_of(reader, table, "status") or "active"
-    if status not in _STATUSES:
-        reader.fault(table["status"], f"`status` is '{status}'; it may be {', '.join(_STATUSES)}")
+    if status not in STATUSES:
+        reader.fault(table["status"], f"`status` is '{status}'; it may be {', '.join(STATUSES)}")
     own = _own_id(reader, table) or stem
     edges = {
         key: texts_of(reader, table, key)

@@ -15,9 +15,13 @@ from corecurves.errors import unknown
 from corecurves.specs.dates import time_span
 from corecurves.specs.lesson import DROPPED_KINDS, Dropped, Lesson, Level
 
-__all__ = ["Graph", "Node", "lessons_of", "link"]
+__all__ = ["STATUSES", "Graph", "Node", "lessons_of", "link"]
 
-_LEFT_OUT = ("disputed", "archived")
+STATUSES = ("active", "disputed", "demoted", "merged", "superseded", "archived")
+"""What a node may be. ROSE serves a disputed one, and a demoted one where no other stands."""
+_STANDING = STATUSES[:4]
+_DOUBTED = ("disputed", "demoted")
+_COMPRESSED = ("compression", "merge")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Node:
     text : str
         The body: what is served.
     status : str
-        ``active``, ``disputed``, ``archived`` or ``merged``.
+        One of `STATUSES`.
     created : str
         When it was made, as the file says; empty where undated.
     derived_from, parents : tuple of str
@@ -174,7 +178,7 @@ def _claim_notes(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 
 
 def lessons_of(
-    graph: Graph, created: Mapping[str, str]
+    graph: Graph, written_from: Mapping[str, Iterable[str]]
 ) -> tuple[tuple[Lesson, ...], tuple[str, ...]]:
     """Lessons of a graph with their levels, and the nodes that are in none.
 
@@ -182,14 +186,15 @@ def lessons_of(
     ----------
     graph : Graph
         The nodes.
-    created : mapping of str to str
-        When each episode was recorded.
+    written_from : mapping of str to iterable of str
+        Episodes that a node was written from, where the store records it.
 
     Returns
     -------
     lessons : tuple of Lesson
-        One per L0 that is neither disputed nor archived, by id. Where two nodes share a depth, one
-        that is the lesson's own goes before a merged one, then the newest.
+        One per L0 that is neither superseded nor archived, by id. Where two nodes share a depth,
+        one that is the lesson's own goes before a merged one, an active one before a disputed
+        before a demoted one, then the newest.
     notes : tuple of str
         Nodes left out, each with its reason.
     """
@@ -209,7 +214,7 @@ def lessons_of(
             left_out.update(dict.fromkeys(reached, name))
             continue
         placed.update(reached)
-        levels = [_level(graph, root, created)]
+        levels = [_level(graph, root, written_from)]
         depths: dict[int, list[Node]] = {}
         for node in map(graph.nodes.__getitem__, reached[1:]):
             if _stands(node):
@@ -220,7 +225,7 @@ def lessons_of(
                 f"node {other.id}: level {depth} of lesson {name} is {taken.id}" for other in others
             ]
             if depth:
-                levels.append(_level(graph, taken, created))
+                levels.append(_level(graph, taken, written_from))
         title = root.title or name
         lessons.append(Lesson(name, title, root.family, root.kind, tuple(levels)))
     notes += [
@@ -234,13 +239,15 @@ def lessons_of(
 
 
 def _stands(node: Node) -> bool:
-    return node.status in ("active", "merged")
+    return node.status in _STANDING
 
 
 def _ranked(graph: Graph, rivals: list[Node]) -> list[Node]:
-    def rank(node: Node) -> tuple[bool, float, str]:
+    def rank(node: Node) -> tuple[bool, int, float, str]:
         span = time_span(node.created)
-        return _merged(graph, node), -span[1] if span else float("inf"), node.id
+        newest = -span[1] if span else float("inf")
+        doubt = _DOUBTED.index(node.status) + 1 if node.status in _DOUBTED else 0
+        return _merged(graph, node), doubt, newest, node.id
 
     return sorted(rivals, key=rank)
 
@@ -249,10 +256,11 @@ def _merged(graph: Graph, node: Node) -> bool:
     return (node.status == "merged" and node.level > 0) or len(graph.roots(node.id)) > 1
 
 
-def _level(graph: Graph, node: Node, created: Mapping[str, str]) -> Level:
+def _level(graph: Graph, node: Node, written_from: Mapping[str, Iterable[str]]) -> Level:
     subtree = graph.below(node.id)
     below = [graph.nodes[name] for name in subtree]
-    origins = [o for n in below if n.level == 0 for o in _earliest(n.covers_tasks, created)]
+    roots = [n for n in below if n.level == 0]
+    origins = [o for n in roots for o in (*(n.shown or ()), *written_from.get(n.id, ()))]
     return Level(
         node.level,
         node.text,
@@ -261,7 +269,7 @@ def _level(graph: Graph, node: Node, created: Mapping[str, str]) -> Level:
         planted=node.planted,
         created=node.created,
         covers=_distinct(task for n in below for task in n.covers_tasks),
-        compressor=node.compressor,
+        compressor=node.compressor or _maker(node),
         merged=_merged(graph, node),
         subtree=subtree,
         origins=_distinct(origins),
@@ -271,13 +279,10 @@ def _level(graph: Graph, node: Node, created: Mapping[str, str]) -> Level:
     )
 
 
-def _earliest(tasks: Iterable[str], created: Mapping[str, str]) -> list[str]:
-    """Tasks that may be the earliest: more than one where the dates cannot tell them apart."""
-    dated = {task: span for task in tasks if (span := time_span(created.get(task, "")))}
-    if not dated:
-        return []
-    _, end = min(dated.values())
-    return [task for task, (start, _) in dated.items() if start <= end]
+def _maker(node: Node) -> str:
+    """What ROSE's ``origin`` says of a level that a compressor made."""
+    origin = str(node.extra.get("origin", ""))
+    return f"ROSE {origin}" if node.level and origin in _COMPRESSED else ""
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

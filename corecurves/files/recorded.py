@@ -32,11 +32,14 @@ class Recorded:
         ``success`` or another word; empty where the file does not say.
     judged : bool
         Whether the file says which nodes were used, be it none.
+    session : str
+        The session that it was recorded from; empty where the file does not say.
     """
 
     episode: Episode
     outcome: str
     judged: bool
+    session: str = ""
 
     @property
     def unusable(self) -> str:
@@ -132,7 +135,7 @@ def read_episode(text: str, name: str, faults: list[Fault], *, stem: str = "") -
         return None
     before = len(faults)
     fields = _Fields(table, text, name, faults)
-    keys = ("id", "family", "prompt", "outcome", "accepted_summary", "created")
+    keys = ("id", "family", "prompt", "outcome", "accepted_summary", "created", "session_id")
     words = {key: fields.text(key) for key in keys}
     used, served = fields.texts("used"), fields.texts("served")
     check = table.get("check")
@@ -151,7 +154,8 @@ def read_episode(text: str, name: str, faults: list[Fault], *, stem: str = "") -
         family=words["family"],
         created=words["created"],
     )
-    return Recorded(episode, words["outcome"], judged=table.get("used") is not None)
+    judged = table.get("used") is not None
+    return Recorded(episode, words["outcome"], judged, words["session_id"])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Files are opened for reading, and for nothing else. What cannot be read or used 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from corecurves.files.markdown import load_markdown, looks_like_markdown
 from corecurves.files.recorded import Recorded, read_episode
 from corecurves.files.yaml_text import read_text
 from corecurves.specs.lesson import Episode, Lesson, Store
+from corecurves.text import counted
 
 __all__ = [
     "STORES",
@@ -264,8 +266,7 @@ def read_layout(folder: str | Path, shown: str = "") -> Layout:
 
 def _open(folder: Path, shown: str, *, strict: bool) -> Store:
     layout = read_layout(folder, shown)
-    created = {key: recorded.episode.created for key, recorded in layout.recorded.items()}
-    lessons, notes = lessons_of(layout.graph, created)
+    lessons, notes = lessons_of(layout.graph, _written_from(folder, layout.recorded))
     if layout.faults and (strict or not lessons):
         raise FileFaults(layout.faults)
     if not lessons:
@@ -282,6 +283,26 @@ def _open(folder: Path, shown: str, *, strict: bool) -> Store:
     )
 
 
+def _written_from(folder: Path, recorded: Mapping[str, Recorded]) -> dict[str, tuple[str, ...]]:
+    """Episodes of the sessions in which ROSE says, in its log, that it wrote or rewrote an L0."""
+    try:
+        log = (folder / "events.jsonl").read_text("utf-8", errors="replace")
+    except OSError:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for line in log.split("\n"):
+        if '"mint"' not in line:
+            continue
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # a log may end in half a line
+        if isinstance(event, dict) and event.get("kind") == "mint" and event.get("session"):
+            own = [key for key, one in recorded.items() if one.session == event["session"]]
+            found[str(event.get("node"))] = (*found.get(str(event.get("node")), ()), *own)
+    return found
+
+
 def _by_lesson(
     layout: Layout, lessons: tuple[Lesson, ...]
 ) -> tuple[dict[str, tuple[Episode, ...]], list[str]]:
@@ -289,9 +310,12 @@ def _by_lesson(
     reach = {lesson.id: set(layout.graph.above(lesson.id)) for lesson in lessons}
     found: dict[str, list[Episode]] = {lesson.id: [] for lesson in lessons}
     skipped: dict[str, list[str]] = {}
+    unserved = []
     for name, recorded in sorted(layout.recorded.items()):
         reason = recorded.unusable
         used = set(recorded.episode.used)
+        if recorded.episode.served and (odd := sorted(used.difference(recorded.episode.served))):
+            unserved.append(f"{name}: {', '.join(odd)}")
         under = [key for key, nodes in reach.items() if not nodes.isdisjoint(used)]
         if not reason and not under:
             reason = "what it used is in no lesson of this store"
@@ -301,9 +325,14 @@ def _by_lesson(
         for key in under:
             found[key].append(recorded.episode)
     notes = [
-        f"{len(names)} episode{'s' * (len(names) > 1)}: {reason} ({', '.join(names)})"
+        f"{counted(len(names), 'episode')}: {reason} ({', '.join(names)})"
         for reason, names in sorted(skipped.items())
     ]
+    if unserved:
+        notes.append(
+            f"{counted(len(unserved), 'episode')} used a lesson that was not served, which recall "
+            f"leaves unscored unless the whole store is searched ({'; '.join(unserved)})"
+        )
     return {key: tuple(episodes) for key, episodes in found.items()}, notes
 
 

@@ -69,10 +69,11 @@ def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
         Where the level says which episodes its compressor was shown, they are the answer: True for
         these, for what a longer level that it was made from was shown, and for what leaks into its
         L0. Otherwise True where the episode existed when the level was made, and the level's
-        subtree covered it or was used in it; and for the episode that an L0 of the subtree was
-        first written from, which is often recorded a moment later. What the dates cannot tell
+        subtree covered it or was used in it; and for an episode that an L0 of the subtree is said
+        to be written from, which is often recorded a moment later. What the dates cannot tell
         counts as a leak: an undated episode existed, and so did every episode where the level is
-        undated. Of two events on one day, dated by day alone, the episode was first.
+        undated. Of two events on one day, dated by day alone, the episode was first. An episode
+        that an L0 covered only later is no source of it: ROSE adds one after each success.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
     True
     """
     full = lesson.level(0)
-    if level.depth and any(episode.id in (part.shown or ()) for part in _made_from(lesson, level)):
+    if any(episode.id in (part.shown or ()) for part in _made_from(lesson, level)):
         return True
     if level.shown is not None and level.depth and full is not None:
         return leaks(lesson, full, episode)

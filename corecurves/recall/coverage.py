@@ -80,7 +80,7 @@ def run_coverage(
     """
     import pandas as pd
 
-    material = read_material(store)
+    material = read_material(store, whole_store=True)
     asked = _named(material.probes if probes is None else probes)
     design = prepare(
         material, selector, whole_store=True, pool=pool, threshold=threshold,

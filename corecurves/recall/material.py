@@ -7,7 +7,7 @@ beside them, as recall would find them today; of a bench, every full lesson.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +63,8 @@ class Replay:
     gone : tuple of str
         Those that no longer exist.
     used : tuple of str
-        Those of `served` that had borne on the work.
+        Lessons that had borne on the work, those that were not served among them; of those served,
+        as far as they still exist.
     outcome, created : str
         As recorded.
     """
@@ -140,13 +141,16 @@ class Material:
         return tuple(dict.fromkeys(self.forms[key][0] for key in own if self.forms[key]))
 
 
-def read_material(source: str | Path | Store) -> Material:
+def read_material(source: str | Path | Store, *, whole_store: bool = False) -> Material:
     """Lessons and recorded episodes of a store.
 
     Parameters
     ----------
     source : str, Path or Store
         A ROSE store, by name or folder; or a bench with cases, which has a whole store only.
+    whole_store : bool
+        Whether every lesson will be a candidate: an episode can then be replayed that was served
+        nothing, or nothing that still exists.
 
     Returns
     -------
@@ -182,12 +186,12 @@ def read_material(source: str | Path | Store) -> Material:
     }  # fmt: skip
     replays, skipped = [], dict[str, list[str]]()
     for key, recorded in sorted(layout.recorded.items()):
-        reason = _unusable(recorded, pieces)
+        reason = _unusable(recorded, pieces, whole_store)
         if reason:
             skipped.setdefault(reason, []).append(key)
         else:
             replays.append(_replay(recorded, pieces))
-    forms = {lesson.id: _forms(lesson) for lesson in store.lessons}
+    forms = {lesson.id: _forms(lesson, pieces) for lesson in store.lessons}
     return Material(
         store=store,
         graph=layout.graph,
@@ -237,14 +241,14 @@ def _bench(store: Store) -> Material:
     )
 
 
-def _unusable(recorded: Recorded, pieces: Mapping[str, Piece]) -> str:
+def _unusable(recorded: Recorded, pieces: Mapping[str, Piece], whole_store: bool) -> str:
     if not recorded.episode.task:
         return "no prompt is recorded"
-    if not recorded.episode.served:
+    if not recorded.episode.served and not whole_store:
         return "nothing was served"
     if not recorded.judged:
         return "it is not recorded what was used"
-    if not any(name in pieces for name in recorded.episode.served):
+    if not whole_store and not any(name in pieces for name in recorded.episode.served):
         return "nothing that it was served still exists"
     return ""
 
@@ -257,14 +261,19 @@ def _replay(recorded: Recorded, pieces: Mapping[str, Piece]) -> Replay:
         episode.task,
         served,
         tuple(name for name in episode.served if name not in pieces),
-        tuple(name for name in served if name in episode.used),
+        tuple(n for n in episode.used if n in pieces or n not in episode.served),
         recorded.outcome,
         episode.created,
     )
 
 
-def _forms(lesson: Lesson) -> tuple[str, ...]:
-    """The shortest form of a lesson's own, then merged forms."""
-    own: Sequence[str] = [level.node for level in lesson.levels if not level.merged]
-    merged = [level.node for level in lesson.levels if level.merged]
+def _forms(lesson: Lesson, pieces: Mapping[str, Piece]) -> tuple[str, ...]:
+    """The shortest form of a lesson's own, then merged forms; a demoted one where it has no other.
+
+    A file may have gone since the store was opened.
+    """
+    levels = [level for level in lesson.levels if level.node in pieces]
+    healthy = [level for level in levels if pieces[level.node].status != "demoted"]
+    own = [level.node for level in healthy or levels if not level.merged]
+    merged = [level.node for level in healthy or levels if level.merged]
     return (*(own[-1:] or merged[-1:]), *(merged if own else merged[:-1]))

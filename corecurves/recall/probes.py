@@ -82,8 +82,9 @@ def probes_of(
         return tuple(Probe(key, task, found, judged=False) for key, task, found in shown)
     found = []
     for replay in material.replays:
-        candidates, used = replay.served, replay.used
-        lost: tuple[str, ...] = ()
+        candidates = replay.served
+        used = tuple(name for name in candidates if name in replay.used)
+        lost = tuple(name for name in replay.used if name not in candidates)
         if whole_store:
             candidates = _pooled(material, replay.task, pool)
             stand_ins = {name: material.stand_in(name) for name in replay.used}

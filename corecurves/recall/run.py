@@ -229,7 +229,9 @@ def prepare(
     Design
         Checked, before anything is spent.
     """
-    material = store if isinstance(store, Material) else read_material(store)
+    material = store
+    if not isinstance(material, Material):
+        material = read_material(material, whole_store=whole_store)
     return make_design(
         material, selector, whole_store=whole_store, pool=pool, threshold=threshold,
         max_pack_tokens=max_pack_tokens, sweep=sweep, samples=samples, seed=seed, probes=probes,

@@ -20,8 +20,12 @@ __all__ = [
     "Store",
 ]
 
-DROPPED_KINDS = ("parameter", "edge-case", "rationale", "example", "precondition", "step")
-"""Kinds of claim that a level may drop: the closed list."""
+WRITTEN_KINDS = ("parameter", "edge-case", "rationale", "example", "precondition", "step")
+"""Kinds of claim that a compressor of this library declares."""
+DROPPED_KINDS = (
+    *WRITTEN_KINDS, "counter-example", "procedure-step", "naming", "reference",
+)  # fmt: skip
+"""Kinds of claim that a level may drop: the closed list, those of ROSE among them."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,10 @@ class Level:
     subtree : tuple of str
         Ids of the nodes that it was made from, its own among them.
     origins : tuple of str
-        Ids of the episodes that an L0 of the subtree was first written from.
+        Ids of the episodes that an L0 of the subtree was written from, as far as it is stated.
     shown : tuple of str or None
-        Ids of the episodes that its compressor was shown; None where the file does not say.
+        Ids of the episodes that its compressor was shown, or that an L0 was written from; None
+        where the file does not say.
     load_bearing, preserve : tuple of str
         Spans of it that were seen doing work, and what a shorter form must keep.
     """

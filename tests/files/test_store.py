@@ -9,6 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import corecurves as cc
 from corecurves.bundled import bundled_path
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.front_matter import plain, read_node
@@ -66,8 +67,8 @@ def test_the_demo_store_has_what_its_readme_says():
     assert {lesson.id for lesson in store.lessons if lesson.levels[-1].merged} == {
         "truncate-open-log", "drain-before-restart"}  # fmt: skip
     assert list(store.skipped) == [
-        "node interpreter-slot.l1-short: its status is disputed",
         "node tag-before-build.l1-old: its status is archived",
+        "node interpreter-slot.l1-short: level 1 of lesson interpreter-slot is interpreter-slot.l1",
         "node late-day-partition.l2: "
         "level 2 of lesson late-day-partition is late-day-partition.l2b",
         "1 episode: it is not recorded what was used (2025-07-02-unjudged)",
@@ -317,17 +318,19 @@ def test_edges_that_lead_nowhere_are_named(tmp_path):
 
 def test_the_newest_active_one_is_taken(tmp_path):
     made = {"old": "2025-02-01T23:00:00-05:00", "new": "2025-02-02T05:00:00Z", "undated": None,
-            "archived": "2025-09-01", "disputed": "2025-09-01"}  # fmt: skip
+            "archived": "2025-09-01", "disputed": "2025-09-01", "superseded": "2025-09-01",
+            "demoted": "2025-09-01"}  # fmt: skip
     write(tmp_path, [
         {"id": "a"},
         *({"id": key, "level": 1, "derived_from": ["a"], "created": when,
-           "status": key if key in ("archived", "disputed") else "active"}
+           "status": "active" if key in ("old", "new", "undated") else key}
           for key, when in made.items()),
     ])  # fmt: skip
     store = open_store(tmp_path)
     assert levels(store, "a") == [("L0", "a", False), ("L1", "new", False)]
     assert set(store.skipped) == {
-        "node archived: its status is archived", "node disputed: its status is disputed",
+        "node archived: its status is archived", "node superseded: its status is superseded",
+        "node disputed: level 1 of lesson a is new", "node demoted: level 1 of lesson a is new",
         "node old: level 1 of lesson a is new",
         "node undated: level 1 of lesson a is new"}  # fmt: skip
 
@@ -372,13 +375,60 @@ def test_two_full_lessons_merged_into_one(tmp_path):
     assert "node m: level 0 of lesson a is a" in store.skipped
 
 
-def test_a_disputed_lesson_is_left_out_with_its_levels_and_episodes(tmp_path):
-    write(tmp_path, [{"id": "x"}, {"id": "a", "status": "disputed", "parents": ["a1"]},
+@pytest.mark.parametrize("status", ["disputed", "demoted"])
+def test_a_lesson_in_doubt_is_served_as_rose_does(tmp_path, status):
+    write(tmp_path, [
+        {"id": "a", "status": status, "parents": ["a1", "old"]},
+        {"id": "a1", "level": 1, "status": status, "created": "2025-01-01"},
+        {"id": "old", "level": 1, "status": "superseded", "created": "2025-09-01"},
+    ], [{"id": "e", "used": ["a1"]}])  # fmt: skip
+    store = open_store(tmp_path, strict=True)
+    assert levels(store, "a") == [("L0", "a", False), ("L1", "a1", False)]
+    assert [e.id for e in store.episodes["a"]] == ["e"]
+    assert store.skipped == ("node old: its status is superseded",)
+
+
+def test_rose_says_which_levels_a_compressor_made(tmp_path):
+    write(tmp_path, [
+        {"id": "a", "origin": "reflection", "parents": ["a1"]},
+        {"id": "a1", "level": 1, "origin": "compression", "parents": ["a2", "m"]},
+        {"id": "a2", "level": 2, "origin": "manual"},
+        {"id": "m", "level": 3, "origin": "merge", "status": "merged"},
+        {"id": "b", "origin": "compression"},
+    ], [{"id": "ep-7", "used": ["a1"]}, {"id": "a", "used": ["a1"]}])  # fmt: skip
+    store = open_store(tmp_path)
+    assert [level.compressor for level in store.lessons[0].levels] == [
+        "", "ROSE compression", "", "ROSE merge"]  # fmt: skip
+    assert store.lessons[1].levels[0].compressor == "", "an L0 is what a compressor starts from"
+    plan = cc.plan_rose(tmp_path, "simulated", leaks="keep")
+    assert plan.config["holdout"] == 0.3
+
+
+def test_the_claim_kinds_of_rose_are_known(tmp_path):
+    kinds = ("parameter", "example", "precondition", "edge-case", "rationale", "counter-example",
+             "procedure-step", "naming", "reference")  # fmt: skip
+    claims = [{"claim": kind, "kind": kind, "holder": "a"} for kind in kinds]
+    write(tmp_path, [{"id": "a", "parents": ["a1"]}, {"id": "a1", "level": 1, "dropped": claims}])
+    assert open_store(tmp_path).skipped == ()
+
+
+def test_a_lesson_that_was_used_and_not_served_is_named(tmp_path):
+    write(tmp_path, [{"id": "a"}, {"id": "b"}], [
+        {"id": "e", "served": ["a"], "used": ["a", "b"]},
+        {"id": "f", "served": [], "used": ["b"]},
+    ])  # fmt: skip
+    (note,) = open_store(tmp_path).skipped
+    assert note.startswith("1 episode used a lesson that was not served")
+    assert note.endswith("(e: b)")
+
+
+def test_a_superseded_lesson_is_left_out_with_its_levels_and_episodes(tmp_path):
+    write(tmp_path, [{"id": "x"}, {"id": "a", "status": "superseded", "parents": ["a1"]},
                      {"id": "a1", "level": 1}], [{"id": "e", "used": ["a1"]}])  # fmt: skip
     store = open_store(tmp_path)
     assert [lesson.id for lesson in store.lessons] == ["x"]
     assert store.skipped == (
-        "node a: its status is disputed",
+        "node a: its status is superseded",
         "node a1: its L0 a is left out",
         "1 episode: what it used is in no lesson of this store (e)",
     )
@@ -386,7 +436,8 @@ def test_a_disputed_lesson_is_left_out_with_its_levels_and_episodes(tmp_path):
 
 def test_what_the_leaks_are_told_from(tmp_path):
     write(tmp_path, [
-        {"id": "a", "parents": ["a1"], "covers_tasks": ["late", "first", "same-day"]},
+        {"id": "a", "parents": ["a1"], "covers_tasks": ["late", "first", "same-day"],
+         "shown": ["told"]},
         {"id": "b", "parents": ["m"], "covers_tasks": ["other", "unknown"]},
         {"id": "old", "level": 1, "status": "archived", "derived_from": ["a"], "parents": ["a1"],
          "covers_tasks": ["shown"]},
@@ -396,16 +447,22 @@ def test_what_the_leaks_are_told_from(tmp_path):
         {"id": "first", "created": "2025-01-02T10:00:00Z", "used": []},
         {"id": "same-day", "created": "2025-01-02", "used": []},
         {"id": "late", "created": "2025-02-01", "used": []},
-        {"id": "other", "created": "2025-03-01", "used": []},
+        {"id": "other", "created": "2025-03-01", "used": [], "session_id": "s1"},
+        {"id": "another", "created": "2025-03-01", "used": [], "session_id": "s2"},
     ])  # fmt: skip
+    (tmp_path / "events.jsonl").write_text(
+        '{"kind": "mint", "node": "b", "session": "s1"}\n'
+        '{"kind": "mint", "node": "b", "session": "nowhere"}\n'
+        '{"kind": "placement", "node": "b", "session": "s2", "action": "mint"}\n{"kind": "mint"'
+    )
     lesson = open_store(tmp_path).lessons[0]
     full, short, merged = lesson.levels
-    assert full.origins == ("first", "same-day")
+    assert full.origins == ("told",), "what it covers later is no source of it"
     assert set(short.covers) == {"late", "first", "same-day", "shown"}
     assert set(short.subtree) == {"a1", "a", "old"}
     assert short.created == "2025-05-01"
     assert set(merged.subtree) == {"m", "a1", "a", "old", "b"}
-    assert set(merged.origins) == {"first", "same-day", "other"}
+    assert set(merged.origins) == {"told", "other"}
     assert "unknown" in merged.covers
 
 

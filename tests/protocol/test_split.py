@@ -88,6 +88,29 @@ def test_an_undated_level_may_have_seen_everything(made):
     assert leaked(created="2030-01-01", made=made)
 
 
+def test_what_an_L0_covers_later_is_no_source_of_it():
+    full = Level(0, "full", "n0", created="2025-01-10", covers=("first", "before"), subtree=("n0",))
+    short = Level(1, "short", "n1", created="2025-03-01", covers=("first",), subtree=("n1", "n0"))
+    made = Lesson("x", "", "", "", (full, short))
+
+    def leaked(name, created, depth):
+        episode = Episode(name, "task", Outcome(("good",)), used=("n0",), created=created)
+        return leaks(made, made.level(depth), episode)
+
+    assert not leaked("first", "2025-01-11", 0)
+    assert leaked("first", "2025-01-11", 1), "its compressor may have seen it"
+    assert leaked("before", "2025-01-09", 0), "covered before it was written: no other reading"
+
+
+def test_what_an_L0_was_shown_leaks_into_every_level():
+    full = Level(0, "full", "x.L0", shown=("told",))
+    short = Level(1, "short", "x.L1", subtree=("x.L0", "x.L1"))
+    made = Lesson("x", "", "", "", (full, short))
+    told = Episode("told", "task", Outcome(("good",)), created="2030-01-01")
+    assert leaks(made, full, told)
+    assert leaks(made, short, told)
+
+
 def test_the_episode_that_a_lesson_was_written_from_always_leaks():
     assert leaked("born", created="2025-01-11", depth=0)
     assert leaked("born", created="2030-01-01", depth=1)

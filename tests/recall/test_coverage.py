@@ -22,7 +22,7 @@ def blind(tmp_path_factory):
     for i in range(3):
         lessons[f"zz-other-words-{i}"] = f"Nobody asks for quartz{i}."
     lessons["archived-kelp"] = {"text": "kelp rule.", "status": "archived"}
-    lessons["disputed-lilac"] = {"text": "lilac rule.", "status": "disputed"}
+    lessons["superseded-lilac"] = {"text": "lilac rule.", "status": "superseded"}
     rows = [
         {"id": f"e{i:02d}", "prompt": f"How do we handle {word}?",
          "served": [f"good-{word}", f"good-{WORDS[i - 1]}"], "used": [f"good-{word}"]}
@@ -45,7 +45,7 @@ def test_fourteen_of_twenty_six_lessons_hide_behind_a_healthy_precision(blind):
     assert len(lost) == 14
     by_reason = {reason: sorted(rows.index) for reason, rows in lost.groupby("reason")}
     assert by_reason == {
-        "never a candidate": ["archived-kelp", "disputed-lilac", *(f"zz-other-words-{i}"
+        "never a candidate": ["archived-kelp", "superseded-lilac", *(f"zz-other-words-{i}"
                                                                    for i in range(3))],
         "over budget": [f"large-{word}" for word in WORDS[4:9]],
         "always outranked": [f"outranked-{word}" for word in WORDS[:4]],

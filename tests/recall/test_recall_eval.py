@@ -279,6 +279,35 @@ def test_whole_store_candidates_are_the_shortest_forms(tmp_path, recall):
     assert cells(served, "used", "e") == {"cups.l1": 1, "old": 1}
 
 
+def test_the_whole_store_takes_what_was_served_nothing(tmp_path, recall):
+    rows = [{"id": "e", "prompt": "Wash the cups.", "served": [], "used": []},
+            {"id": "f", "prompt": "Wash the cups.", "served": ["gone"], "used": ["gone"]},
+            {"id": "g", "prompt": "Wash the cups.", "served": ["stove"],
+             "used": ["stove", "cups.l1"]},
+            {"id": "h", "prompt": "Wash the cups.", "served": []}]  # fmt: skip
+    store = write_store(tmp_path / "s", LEVELS, rows)
+    ds = recall(store=store, whole_store=True)
+    assert ds.episode.values.tolist() == ["e", "f", "g"]
+    assert ds.used.sel(episode="e").sum() == 0
+    assert cells(ds, "used", "g") == {"both": 0, "cups.l2": 1, "knives": 0, "stove": 1}
+    assert ds.gone.sel(episode="f").item() == "gone"
+    served = recall(store=store)
+    assert served.episode.values.tolist() == ["g"]
+    assert cells(served, "used", "g") == {"stove": 1}
+    assert served.lost.sel(episode="g").item() == "cups.l1", "used, not served: named"
+
+
+def test_a_demoted_form_stands_where_there_is_no_other(tmp_path):
+    lessons = {
+        **LESSONS,
+        "cups": {"text": LESSONS["cups"], "parents": ["cups.l1"]},
+        "cups.l1": {"text": "Rinse cups cold.", "level": 1, "status": "demoted"},
+        "knives": {"text": LESSONS["knives"], "status": "demoted"},
+    }
+    store = write_store(tmp_path / "s", lessons, [{"id": "e", "prompt": "Wash.", "served": []}])
+    assert read_material(store).whole == ("cups", "knives", "stove")
+
+
 def test_what_the_pool_leaves_out_was_not_retrieved(tmp_path, recall):
     rows = [{"id": "e", "prompt": "Clean the stove.", "served": ["cups"], "used": ["cups"]}]
     ds = recall(store=write_store(tmp_path / "s", LESSONS, rows), whole_store=True, pool=1)
