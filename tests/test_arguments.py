@@ -1,11 +1,14 @@
 """Arguments that are numbers: each wrong one gets one clear line, in every call that takes it."""
 
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import corecurves as cc
 from corecurves.arguments import finite, whole
-from corecurves.engine.executors import run_options
+from corecurves.engine.executors import calls_at_once
 
 QUIET = {"ledger": False, "progress": False}
 NAN = float("nan")
@@ -120,9 +123,36 @@ def test_descent(store, value):
 
 
 def test_who_takes_few_calls_at_once_is_asked_no_more():
-    class Actor:
-        concurrency = 1
+    few = SimpleNamespace(concurrency=1)
+    inside = SimpleNamespace(model=few)
+    for who in (few, inside, SimpleNamespace(system=inside)):
+        work = SimpleNamespace(actor="who", who=who)
+        assert calls_at_once(work, None, 8) == 1
+        assert calls_at_once(work, "pool", 8) == 8, "one in each process"
+        with ThreadPoolExecutor(1) as threads:
+            assert calls_at_once(work, threads, 8) == 1, "threads share it"
+    assert calls_at_once(object(), None, 8) == 8
 
-    assert run_options(Actor(), None, 8, False)["max_concurrency"] == 1
-    assert run_options(Actor(), "pool", 8, False)["max_concurrency"] == 8, "one in each process"
-    assert run_options(object(), None, 8, False)["max_concurrency"] == 8
+
+def test_a_function_is_called_one_at_a_time_unless_it_says_otherwise():
+    def model(messages):
+        return "PORT=6101"
+
+    async def waits(messages):
+        return "PORT=6101"
+
+    def many(messages):
+        return "PORT=6101"
+
+    many.concurrency = 4
+    store = cc.open_store("rose_bench").demo()
+    plans = set()
+    for given, asked, expected in ((model, 8, 1), (waits, 8, 8), (many, 8, 4), (many, 2, 2)):
+        ds = cc.run_rose_eval(
+            store, given, grader=lambda case: True, arms=("control",), samples=1,
+            max_concurrency=asked, **QUIET,
+        )  # fmt: skip
+        assert ds.seconds.attrs["max_concurrency"] == expected
+        plans.add((given, ds.attrs["plan_hash"]))
+    assert len(plans) == 3, "it is no part of the plan"
+    assert cc.provenance(ds)["max_concurrency"] == "2 at work at once"

@@ -172,6 +172,8 @@ def test_grades_are_shared_by_identical_candidates_and_blind():
     model = Asked()
     del Asked.logprob
     ds = rose(model=model, grader=grader)
+    planted, *seen = seen
+    assert planted.candidate == planted.outcome.good[0]
     assert len(seen) == 8  # an episode each: the candidates are the same in all arms
     assert transfer(ds).min() == 1
     assert not any("broker" in str(case.candidate) for case in seen)

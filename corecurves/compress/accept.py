@@ -26,8 +26,8 @@ from corecurves.text import count_tokens
 
 __all__ = ["Replay", "Verdicts", "form_fault", "lost", "passing"]
 
-MAX_TOKENS = 512
-"""Longest answer of a model that is asked, in its own tokens; it is asked at temperature 0."""
+_SAMPLING = {"temperature": 0.0, "max_tokens": 512}
+"""Of a model that is asked."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,12 @@ class Replay:
             groups=np.arange(len(prompts), dtype=np.int64),
             config={"question": "compress", "keys": list(prompts)},
         )
-        work = ReplayWork(self.model, prompts, wants, 0.0, MAX_TOKENS)
+        work = ReplayWork(self.model, prompts, wants, _SAMPLING)
         tasks = {key: self.episodes[e].task for key, (e, _) in places.items()}
         stages = Stages(plan, work, self.grader, tasks, self.seed)
         with open_ledger(plan, False) as book:
             for part, what in stages.rounds(book):
-                run(part, what, book, **stages.options(None, 8, progress=False))
+                run(part, what, book, progress=False)
             found = {record.key: record for record in book.records()}
             grades = {key: grade for key, (grade, _) in stages.cases(book).items()}
         passed: dict[tuple[str, int], bool] = {}

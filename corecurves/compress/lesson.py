@@ -15,7 +15,7 @@ from corecurves.compress.resolve import label
 from corecurves.compress.result import Compression, Try
 from corecurves.engine import loop
 from corecurves.engine.failures import failure, reraise_if_stopping
-from corecurves.specs import Episode, Lesson, Level
+from corecurves.specs import Episode, Lesson, Level, is_simulated
 from corecurves.text import count_tokens
 
 __all__ = ["Maker"]
@@ -83,7 +83,7 @@ class Maker:
             "grader": self.grader.identity.name,
             "full": full.text if full else "",
             "train": tuple(episode.id for episode in train),
-            "simulated": self.model.simulated,
+            "simulated": is_simulated(self.model, self.compressor, self.grader),
         }
         if full is None:
             return Compression(**found, refusal="it has no L0")

@@ -16,7 +16,7 @@ from corecurves.engine.progress import Progress
 from corecurves.errors import UsageError, unknown
 from corecurves.files.store import open_store
 from corecurves.files.store_copy import check_copy, is_rose, node_names, write_copy
-from corecurves.graders import as_grader
+from corecurves.graders import TAKE, as_grader
 from corecurves.protocol.framings import SCREENING
 from corecurves.protocol.split import half
 from corecurves.specs import Episode, Lesson, Store
@@ -189,13 +189,11 @@ def compress_store(
     target = check_copy(opened, out) if out is not None else None
     asked = counted(model)
     halves = {lesson.id: _halves(opened, lesson, holdout) for lesson in chosen}
-    outcomes = [episode.outcome for train, _ in halves.values() for episode in train]
-    judge = as_grader(grader, asked, outcomes)
+    judge = as_grader(grader, asked, [x for train, _ in halves.values() for x in train])
     wants = getattr(judge, "wants", "answer")
     if wants == "gain":
         raise UsageError(
-            "the grader gain says neither passed nor failed, so that nothing can be accepted; "
-            "take 'judge:MODEL', 'checklist' or a callable"
+            f"the grader gain says neither passed nor failed, so that nothing is accepted; {TAKE}"
         )
     if wants != "answer" and samples > len(SCREENING):
         raise UsageError(f"`samples` is {samples}; there are {len(SCREENING)} framings")

@@ -19,6 +19,7 @@ from corecurves.descent.walk import Walk
 from corecurves.engine.dataset import build_dataset
 from corecurves.engine.plan import Plan
 from corecurves.schema import DESCENT, SCHEMA_VERSION
+from corecurves.specs import is_simulated
 
 __all__ = ["descent_dataset"]
 
@@ -204,7 +205,8 @@ def _attrs(
     plan: Plan, walk: Walk, known: Mapping[str, Result], model: Any, grader: Any
 ) -> dict[str, JSON]:
     design, judge = walk.design, walk.judge
-    names = {model.identity.name, "" if judge is None else judge.identity.name}
+    # A level that a simulation made is no real one either.
+    makers = {level.compressor for trail in design.trails.values() for level in trail.lesson.levels}
     learned = len({case.id for case in design.trains})
     return {
         "question": "descent",
@@ -214,7 +216,7 @@ def _attrs(
         "store": design.store.name,
         "model": model.identity.name,
         "grader": grader.identity.name,
-        "simulated": "yes" if any("simulated" in name for name in names) else "no",
+        "simulated": "yes" if is_simulated(model, grader, judge, *makers) else "no",
         "judge": "none" if judge is None else judge.identity.name,
         "usefulness": "no judge: the term is absent" if judge is None else said_of(scale_of(judge)),
         "weights": canonical_json(list(design.weights)),

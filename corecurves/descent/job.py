@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,21 +14,20 @@ from corecurves.descent.cost import cost_of
 from corecurves.descent.design import Design, make_design
 from corecurves.descent.states import Opened, Result
 from corecurves.descent.walk import Walk
-from corecurves.engine.executors import run_options
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger, Record
 from corecurves.engine.plan import Plan
 from corecurves.engine.run import LedgerChoice, Work
 from corecurves.errors import UsageError
 from corecurves.files.store import open_store, refuse_inside
-from corecurves.graders import as_grader
+from corecurves.graders import TAKE, as_grader
 from corecurves.models.resolve import as_model
 from corecurves.protocol.framings import EVALUATION
 from corecurves.replay.stages import Stages
-from corecurves.replay.work import ReplayWork
+from corecurves.replay.work import ReplayWork, sampling
 from corecurves.selectors import as_selector
 from corecurves.selectors.work import SelectorWork
-from corecurves.specs import Store
+from corecurves.specs import Store, unrecognisable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -50,10 +49,8 @@ class Job:
         Who is evaluated, and who grades.
     wants : str
         What candidates the grader takes.
-    temperature : float
-        Of the sampling, where the model is asked.
-    max_tokens : int
-        Longest answer.
+    sampling : mapping of str to JSON
+        Temperature and longest answer, where the model is asked.
     """
 
     walk: Walk
@@ -61,8 +58,7 @@ class Job:
     model: Any
     grader: Any
     wants: str
-    temperature: float
-    max_tokens: int
+    sampling: Mapping[str, JSON]
 
     @property
     def design(self) -> Design:
@@ -75,12 +71,10 @@ class Job:
             refuse_inside(self.design.store, ledger)
         return ledger
 
-    def options(
-        self, work: Work, executor: object, max_concurrency: int, progress: bool
-    ) -> dict[str, Any]:
-        """How a round is run: a model or a judge says how many calls it takes at once."""
-        who = work.selector if isinstance(work, SelectorWork) else self.model
-        return run_options(who, executor, max_concurrency, progress)
+    @property
+    def work(self) -> ReplayWork:
+        """What is done with what is put to the model."""
+        return ReplayWork(self.model, {}, self.wants, self.sampling)
 
     def rounds(self, book: Ledger, asked: Opened) -> Iterator[tuple[Plan, Work]]:
         """What is to be run, one after the other, until every ladder has ended.
@@ -141,7 +135,7 @@ class Job:
             key=lambda key: ([m["content"] for m in opened.prompts[key].messages], key),
         )
         plan = _over(self.plan, tuple(keys))
-        work = ReplayWork(self.model, opened.prompts, self.wants, self.temperature, self.max_tokens)
+        work = replace(self.work, prompts=opened.prompts)
         return Stages(plan, work, self.grader, opened.tasks, self.design.seed)
 
     def _judging(self, opened: Opened) -> tuple[Plan, SelectorWork]:
@@ -202,13 +196,12 @@ def prepare(
         holdout=holdout, samples=samples, seed=seed, leaked=leaks,
     )  # fmt: skip
     asked = as_model(model)
-    outcomes = [case.episode.outcome for case in (*design.tests, *design.trains)]
-    marker = as_grader(grader, asked, outcomes)
+    episodes = [case.episode for case in (*design.tests, *design.trains)]
+    marker = as_grader(grader, asked, episodes)
     wants = getattr(marker, "wants", "answer")
     if wants == "gain":
         raise UsageError(
-            "a ladder ends where a form passes, and the grader gain passes nothing; take "
-            "'checklist', 'judge', 'judge:MODEL' or a callable"
+            f"a ladder ends where a form passes, and the grader gain passes nothing; {TAKE}"
         )
     if wants != "answer" and samples > len(EVALUATION):
         raise UsageError(
@@ -225,14 +218,13 @@ def prepare(
                  for name, trail in design.trails.items() for c in trail.claims}
             )  # fmt: skip
     who = asked.identity.content()
-    settings: list[JSON] = [temperature, max_tokens] if wants == "answer" else []
-    walk = Walk(design, selector, [who, wants, settings])
+    settings = sampling(wants, temperature, max_tokens)
+    walk = Walk(design, selector, [who, wants, list(settings.values())])
     config: dict[str, JSON] = {
         **design.content(),
         "model": who,
         "grader": marker.identity.content(),
-        "temperature": temperature,
-        "max_tokens": max_tokens,
+        **settings,
     }
     first = walk.opened({})
     plan = Plan(
@@ -242,9 +234,7 @@ def prepare(
         keys=(),
         groups=np.zeros(0, dtype=np.int64),
         config=config,
-        volatile=any(getattr(x, "volatile", False) for x in (asked, marker, selector)),
+        volatile=unrecognisable(model=asked, grader=marker, judge=selector),
         cost=cost_of(walk, first, wants),
     )
-    return Job(
-        walk, _over(plan, tuple(first.prompts)), asked, marker, wants, temperature, max_tokens
-    )
+    return Job(walk, _over(plan, tuple(first.prompts)), asked, marker, wants, settings)

@@ -10,6 +10,7 @@ from corecurves.descent.job import prepare
 from corecurves.descent.ranking import WEIGHTS
 from corecurves.descent.states import Opened
 from corecurves.descent.trails import STRATEGIES
+from corecurves.engine.executors import timed
 from corecurves.engine.plan import Plan
 from corecurves.engine.run import LedgerChoice, arun_apart, open_ledger, run
 from corecurves.specs import Store
@@ -82,9 +83,9 @@ def run_descent_eval(
     leaks : {"drop", "keep"}
         Whether episodes that a form of their lesson was made with are left out, or kept and marked.
     temperature : float
-        Of the sampling, where the model is asked.
+        See `run_rose_eval`.
     max_tokens : int
-        Longest answer, in the model's own tokens.
+        See `run_rose_eval`.
     executor : Executor, dask.distributed.Client or None
         Where batches are run; None for this process.
     max_concurrency : int
@@ -146,8 +147,10 @@ def run_descent_eval(
     asked = Opened()
     with open_ledger(job.plan, job.checked(ledger)) as book:
         for plan, work in job.rounds(book, asked):
-            run(plan, work, book, **job.options(work, executor, max_concurrency, progress))
-        return job.dataset(book, asked, texts)
+            run(plan, work, book, executor=executor, max_concurrency=max_concurrency,
+                progress=progress)  # fmt: skip
+        ds = job.dataset(book, asked, texts)
+    return timed(ds, job.work, executor, max_concurrency)
 
 
 async def arun_descent_eval(
@@ -199,9 +202,10 @@ async def arun_descent_eval(
     asked = Opened()
     with open_ledger(job.plan, job.checked(ledger)) as book:
         for plan, work in job.rounds(book, asked):
-            options = job.options(work, executor, max_concurrency, progress)
-            await arun_apart(plan, work, book, **options)
-        return job.dataset(book, asked, texts)
+            await arun_apart(plan, work, book, executor=executor, max_concurrency=max_concurrency,
+                             progress=progress)  # fmt: skip
+        ds = job.dataset(book, asked, texts)
+    return timed(ds, job.work, executor, max_concurrency)
 
 
 def plan_descent(

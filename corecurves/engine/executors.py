@@ -17,7 +17,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecu
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corecurves.arguments import whole
 from corecurves.engine import loop
@@ -26,29 +26,31 @@ from corecurves.engine.records import Record
 from corecurves.engine.sink import Sink
 from corecurves.errors import CorecurvesError, UsageError
 
-__all__ = ["Remote", "as_executor", "explain", "run_options"]
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["Remote", "as_executor", "calls_at_once", "explain", "timed"]
 
 _Found = tuple[list[Record], CorecurvesError | None]
 _lock = threading.Lock()
 
 
-def run_options(
-    actor: object, executor: object, max_concurrency: int, progress: bool
-) -> dict[str, Any]:
-    """How a plan is run by somebody who may take few calls at once.
+def calls_at_once(work: object, executor: object, max_concurrency: int) -> int:
+    """Calls that are at work at once, where who is called may take few.
 
     Parameters
     ----------
-    actor : Model, Selector or other
-        Who is called; its ``concurrency``, where it has one, is the most calls at once. On an
-        executor each process has an actor of its own.
-    executor, max_concurrency, progress
-        As they were asked for.
+    work : Work
+        Its actor, or the model inside it, may have a ``concurrency``: the most that it takes.
+    executor : Executor, dask.distributed.Client or None
+        Where it is run; each process has an actor of its own.
+    max_concurrency : int
+        As it was asked for.
 
     Returns
     -------
-    dict
-        Arguments of `run`.
+    int
+        Stands beside the seconds that the cells took, and is no part of the plan.
 
     Raises
     ------
@@ -56,8 +58,33 @@ def run_options(
         If `max_concurrency` is no whole number from 1.
     """
     most = whole("max_concurrency", max_concurrency)
-    own = getattr(actor, "concurrency", None) if executor is None else None
-    return {"executor": executor, "max_concurrency": min(most, own or most), "progress": progress}
+    if executor is not None and not isinstance(executor, ThreadPoolExecutor):
+        return most
+    actor: object = getattr(work, getattr(work, "actor", ""), None)
+    while actor is not None:
+        if own := getattr(actor, "concurrency", None):
+            return min(most, int(own))
+        actor = getattr(actor, "system", getattr(actor, "model", None))
+    return most
+
+
+def timed(ds: xr.Dataset, work: object, executor: object, max_concurrency: int) -> xr.Dataset:
+    """Dataset that says how many calls were at work at once, where it says how long they took.
+
+    Parameters
+    ----------
+    ds : Dataset
+        Of a run; the attribute is set in place.
+    work, executor, max_concurrency
+        See `calls_at_once`.
+
+    Returns
+    -------
+    Dataset
+        The same: ``ds.seconds.attrs["max_concurrency"]`` is a cost, as the seconds are.
+    """
+    ds["seconds"].attrs["max_concurrency"] = calls_at_once(work, executor, max_concurrency)
+    return ds
 
 
 def as_executor(given: object) -> Executor | None:

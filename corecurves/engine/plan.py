@@ -49,9 +49,9 @@ class Plan:
         own where nothing is shared.
     config : mapping of str to JSON
         Everything that decides the results. Concurrency, executor, ledger and progress are no part.
-    volatile : bool
-        Whether a part has no identity that another process would recognise, so that results must
-        not be reused there.
+    volatile : str
+        A part without an identity that another process would recognise, so that results must not be
+        reused there; empty where there is none.
     cost : mapping of str to int
         What the whole plan takes, e.g. turns, before any of it is spent.
     """
@@ -62,7 +62,7 @@ class Plan:
     keys: tuple[str, ...]
     groups: NDArray[np.int64]
     config: Mapping[str, JSON]
-    volatile: bool = False
+    volatile: str = ""
     cost: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -43,8 +43,8 @@ def plan_html(plan: Plan) -> Html:
         notes.append(
             paragraph(
                 badge("not kept", "open"),
-                " A part has no identity that another process would recognise, so results are not "
-                "reused there.",
+                f" {plan.volatile} has no identity that another process would recognise, so "
+                "results are not reused there.",
             )
         )
     return box(

@@ -13,9 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
-from corecurves.arguments import whole
 from corecurves.engine import loop
-from corecurves.engine.executors import Remote, as_executor, explain
+from corecurves.engine.executors import Remote, as_executor, calls_at_once, explain
 from corecurves.engine.ledger import Ledger, Record, default_path
 from corecurves.engine.plan import Cell, Plan
 from corecurves.engine.progress import Progress
@@ -82,8 +81,8 @@ def open_ledger(plan: Plan, choice: LedgerChoice = None) -> Ledger:
         raise UsageError(f"`ledger` is {choice!r}; give a file, None for the default one, or False")
     if plan.volatile:
         raise UsageError(
-            "a ledger file needs a system that it can recognise in another process; "
-            "give the system an `identity`, or run with ledger=False"
+            f"{plan.volatile} has no `identity`, so another process cannot recognise it, which a "
+            "ledger file needs; give an object that has one, or run with ledger=False"
         )
     return Ledger(Path(choice), plan)
 
@@ -110,7 +109,7 @@ def run(
     executor : Executor, dask.distributed.Client or None
         Where batches are run; None for this process.
     max_concurrency : int
-        Batches at work at once.
+        Batches at work at once, unless who is called takes fewer.
     progress : bool
         Whether to show progress.
 
@@ -191,7 +190,7 @@ async def arun(
     UsageError
         If `max_concurrency` is below 1, or the work cannot travel to the executor.
     """
-    max_concurrency = whole("max_concurrency", max_concurrency)
+    max_concurrency = calls_at_once(work, executor, max_concurrency)
     pool = as_executor(executor)
     done = ledger.done()
     missing = [key not in done for key in plan.keys]

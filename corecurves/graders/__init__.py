@@ -3,9 +3,10 @@
 from corecurves.graders.base import BlindCase, Grade, Grader, Preference
 from corecurves.graders.judge import Judge
 from corecurves.graders.plain import Checklist, Contrast, Gain
-from corecurves.graders.resolve import as_grader
+from corecurves.graders.resolve import TAKE, as_grader
 
 __all__ = [
+    "TAKE",
     "BlindCase",
     "Checklist",
     "Contrast",

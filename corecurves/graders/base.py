@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
 
 from corecurves.canonical import JSON
 from corecurves.errors import CellFailure
@@ -109,7 +112,7 @@ def checked_grade(grade: object) -> Grade:
     Returns
     -------
     Grade
-        The same.
+        The same, in Python's own types.
 
     Raises
     ------
@@ -118,28 +121,34 @@ def checked_grade(grade: object) -> Grade:
 
     Examples
     --------
-    >>> checked_grade(Grade(True, 0.5)).passed
+    >>> checked_grade(Grade(np.True_, 0.5)).passed
     True
     >>> checked_grade(Grade("false"))
     Traceback (most recent call last):
     corecurves.errors.CellFailure: `passed` of the grade is 'false'; it must be True, False or None
     """
     if not isinstance(grade, Grade):
-        raise CellFailure("unparsable", f"the grader returned {grade!r}; it must return a Grade")
+        raise CellFailure(
+            "unparsable",
+            f"the grader returned {grade!r}; it must return a Grade, or, as a function, a bool",
+        )
     if grade.status not in STATUSES:
         raise CellFailure("unparsable", f"the grade has no status {grade.status!r}")
     if not isinstance(grade.reason, str):
         raise CellFailure("unparsable", f"`reason` of the grade is {grade.reason!r}, not text")
-    if grade.passed is not None and not isinstance(grade.passed, bool):
+    passed, score = grade.passed, grade.score
+    if passed is not None and not isinstance(passed, bool | np.bool_):
         raise CellFailure(
-            "unparsable",
-            f"`passed` of the grade is {grade.passed!r}; it must be True, False or None",
+            "unparsable", f"`passed` of the grade is {passed!r}; it must be True, False or None"
         )
-    score = grade.score
-    if score is not None and not (isinstance(score, int | float) and math.isfinite(score)):
+    if score is not None and not (isinstance(score, Real) and math.isfinite(score)):
         raise CellFailure("unparsable", f"`score` of the grade is {score!r}; it must be a number")
-    if grade.status != "ok" and grade.passed is not None:
+    if grade.status != "ok" and passed is not None:
         raise CellFailure(grade.status, f"a grade that is {grade.status} has no verdict")
-    if grade.status == "ok" and grade.passed is None and score is None:
+    if grade.status == "ok" and passed is None and score is None:
         raise CellFailure("unparsable", "the grade says nothing")
-    return grade
+    return replace(
+        grade,
+        passed=None if passed is None else bool(passed),
+        score=None if score is None else float(score),
+    )

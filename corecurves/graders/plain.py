@@ -17,6 +17,8 @@ __all__ = ["Checklist", "Contrast", "Gain"]
 class Contrast:
     """Passes where the model prefers the known-good outcome to the trap; a tie is no pass.
 
+    Nobody rates: the grade is the sign of a margin, so *blind* does not apply.
+
     Examples
     --------
     >>> import asyncio

@@ -7,31 +7,42 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from corecurves.errors import CellFailure, UsageError, unknown
-from corecurves.graders.base import BlindCase, Grade
+import numpy as np
+
+from corecurves.engine import loop
+from corecurves.errors import CellFailure, CorecurvesError, UsageError, unknown
+from corecurves.graders.base import BlindCase, Grade, Preference, checked_grade
 from corecurves.graders.judge import Judge
 from corecurves.graders.plain import Checklist, Contrast, Gain
 from corecurves.models.resolve import as_model
-from corecurves.specs import Identity, Outcome
+from corecurves.specs import Episode, Identity, ServedCase
 
-__all__ = ["as_grader"]
+__all__ = ["TAKE", "as_grader"]
 
-_NAMES = ("auto", "contrast", "checklist", "gain", "judge", "judge:MODEL")
+_NAMES = ("auto", "contrast", "checklist", "judge", "judge:MODEL", "gain")
+_OURS = (Contrast, Checklist, Gain, Judge)
+TAKE = (
+    "take 'contrast' (every case has a trap, and the model can be scored), 'checklist' (the cases "
+    "have checks), 'judge', 'judge:MODEL', or a function"
+)
+"""What to take instead of a grader that does not fit, where there must be a pass or a fail."""
 
 
-def as_grader(grader: object, model: Any, outcomes: Sequence[Outcome]) -> Any:
+def as_grader(grader: object, model: Any, cases: Sequence[Episode | ServedCase]) -> Any:
     """Grader that a name, object or callable stands for.
 
     Parameters
     ----------
     grader : str, Grader or callable
         ``auto`` takes ``contrast`` where every case has a trap and the model can be scored, else
-        ``judge`` where the model answers in JSON, else ``gain``. ``judge:MODEL`` names who judges.
-        A callable takes a `BlindCase` and returns a bool, a `Grade`, or an awaitable of one.
+        ``checklist`` where every case has checks and the model answers, else ``judge`` where it
+        answers in JSON, else ``gain``. ``judge:MODEL`` names who judges. A callable takes a
+        `BlindCase` and returns a bool, a `Grade`, or an awaitable of one.
     model : Model
         The model that is evaluated.
-    outcomes : sequence of Outcome
-        The outcomes of the cases.
+    cases : sequence of Episode or ServedCase
+        What is to be graded. A grader that is not ours is put one planted case, the known-good
+        outcome of the first as its candidate, before anything else is called.
 
     Returns
     -------
@@ -41,32 +52,72 @@ def as_grader(grader: object, model: Any, outcomes: Sequence[Outcome]) -> Any:
     Raises
     ------
     UsageError
-        If there is no such grader, or it does not fit the model or the cases.
+        If there is no such grader, it does not fit the model or the cases, or it gives no grade of
+        the planted case.
     """
     if not isinstance(grader, str):
-        return _object(grader)
+        found = _object(grader)
+        if cases and not isinstance(found, _OURS):
+            loop.wait(_probed(found, cases[0]))
+        return found
     # An adapter has the method of every model; it says whether its own model has it.
     scored = getattr(model, "scores", hasattr(model, "logprob"))
-    traps = all(outcome.trap for outcome in outcomes)
+    traps = all(case.outcome.trap for case in cases)
+    checks = [bool(case.outcome.checks.must or case.outcome.checks.must_not) for case in cases]
     name, _, argument = grader.partition(":")
     if name == "auto":
         if scored and traps:
             name = "contrast"
+        elif all(checks) and getattr(model, "answers", True):
+            name = "checklist"
         else:
             name = "judge" if getattr(model, "answers_json", not scored) else "gain"
     if name in ("contrast", "gain") and not scored:
         raise UsageError(
             f"the grader {name} needs a model that can be scored, and {model.identity.name} "
-            "cannot; take 'judge' or 'checklist'"
+            "cannot; take 'checklist' (the cases have checks), 'judge', 'judge:MODEL', or a "
+            "function"
         )
     if name == "contrast" and not traps:
-        raise UsageError("the grader contrast needs a trap in every case; take 'gain' or 'judge'")
+        raise UsageError(
+            "the grader contrast needs a trap in every case; take 'checklist' (the cases have "
+            "checks), 'judge', 'judge:MODEL', 'gain', or a function"
+        )
+    if name == "checklist" and not any(checks):
+        raise UsageError(f"the grader checklist needs checks, and no case has one; {TAKE}")
     if name == "judge":
         return Judge(as_model(argument) if argument else model)
     plain = {"contrast": Contrast, "checklist": Checklist, "gain": Gain}
     if name not in plain or argument:
         raise UsageError(unknown("grader", grader, _NAMES))
     return plain[name]()
+
+
+async def _probed(grader: Any, case: Episode | ServedCase) -> None:
+    """Refuse a grader that gives no grade of a planted case: every cell would be lost to it."""
+    wants = getattr(grader, "wants", "answer")
+    if wants == "gain":
+        return
+    candidate = Preference(1.0) if wants == "preference" else case.outcome.good[0]
+    why = ""
+    try:
+        found = await grader.grade(BlindCase(case.task, case.outcome, candidate))
+    except CellFailure:
+        return  # its own word for a case that cannot be graded
+    except CorecurvesError:
+        raise
+    except Exception as error:
+        why = f"the grader raised {type(error).__name__}: {error}"
+    else:
+        try:
+            checked_grade(found)
+        except CellFailure as failure:
+            why = str(failure)
+    if why:
+        raise UsageError(
+            f"{why}. This was a planted case with the known-good outcome as its candidate; no "
+            "model was called yet"
+        )
 
 
 def _object(grader: Any) -> Any:
@@ -92,13 +143,9 @@ class _Callable:
         name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
         return Identity(name, "", {"recognisable": False})
 
-    async def grade(self, case: BlindCase) -> Grade:
+    async def grade(self, case: BlindCase) -> Any:
         found = self.function(case)
         if inspect.isawaitable(found):
             found = await found
-        if isinstance(found, Grade):
-            return found
-        # NaN, None and 1 are no verdicts: only a bool is.
-        if isinstance(found, bool):
-            return Grade(found)
-        raise CellFailure("unparsable", f"the grader returned {found!r}; it must return a bool")
+        # NaN, None and 1 are no verdicts: only a boolean is, NumPy's too.
+        return Grade(bool(found)) if isinstance(found, bool | np.bool_) else found

@@ -16,6 +16,7 @@ from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
 from corecurves.lane.work import LaneWork
 from corecurves.schema import LANE, SCHEMA_VERSION
+from corecurves.specs import is_simulated
 
 __all__ = ["lane_dataset"]
 
@@ -111,7 +112,7 @@ def _attrs(plan: Plan, work: LaneWork) -> Mapping[str, JSON]:
         "plan_hash": plan.hash,
         "system": work.system.source if isinstance(work.system.source, str)
         else work.system.identity.name,
-        "simulated": "yes" if work.system.simulated else "no",
+        "simulated": "yes" if is_simulated(work.system) else "no",
         "identity": canonical_json(work.system.identity.content()),
         "pack_digest": canonical_json(packs),
         "config": canonical_json(dict(plan.config)),

@@ -15,6 +15,7 @@ from corecurves.files.curricula import CurriculumSource, load_curricula, load_fi
 from corecurves.lane.work import LaneWork, Script
 from corecurves.protocol.arms import LANE_ARMS, arm_corrections, check_arms
 from corecurves.schema import SCHEMA_VERSION
+from corecurves.specs import unrecognisable
 from corecurves.systems.resolve import as_system
 
 __all__ = ["prepare"]
@@ -115,7 +116,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
         keys=tuple(keys),
         groups=np.asarray(groups, dtype=np.int64),
         config=config,
-        volatile=work.system.volatile,
+        volatile=unrecognisable(system=work.system),
         cost={"cells": len(keys), "teaching_turns": turns, "probes": len(keys)},
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from corecurves.engine.executors import timed
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
 from corecurves.engine.run import LedgerChoice, arun_apart, open_ledger, run
@@ -108,7 +109,7 @@ def run_lane(
             plan, work, book,
             executor=executor, max_concurrency=max_concurrency, progress=progress,
         )  # fmt: skip
-        return _dataset(plan, work, book, texts)
+        return timed(_dataset(plan, work, book, texts), work, executor, max_concurrency)
 
 
 async def arun_lane(
@@ -151,7 +152,7 @@ async def arun_lane(
             plan, work, book,
             executor=executor, max_concurrency=max_concurrency, progress=progress,
         )  # fmt: skip
-        return _dataset(plan, work, book, texts)
+        return timed(_dataset(plan, work, book, texts), work, executor, max_concurrency)
 
 
 def plan_lane(

@@ -1,7 +1,8 @@
 """From whatever names a model to the one form that evaluations use.
 
 A model may be named by a spec string, be an object that satisfies the Protocol, or be a plain
-callable ``messages -> text``, waiting or not.
+callable ``messages -> text``, waiting or not. One that does not wait may hold a model in this
+process, so it is called one at a time, unless it says otherwise: ``function.concurrency = 8``.
 """
 
 from __future__ import annotations
@@ -63,20 +64,25 @@ class ModelAdapter:
         return getattr(self.model, "identity", None) is None
 
     @property
-    def simulated(self) -> bool:
-        """Whether its replies are a labelled simulation, which every Dataset and plot must say."""
-        return bool(getattr(self.model, "simulated", False))
-
-    @property
     def concurrency(self) -> int | None:
-        """Calls that it takes at once; None for any number."""
-        number = getattr(self.model, "concurrency", None)
+        """Calls that it takes at once; None for any number. A function takes one, unless it says.
+
+        A function that waits (``async def``) says so: nothing else runs in it meanwhile.
+        """
+        waits = inspect.iscoroutinefunction(_routine(self.model))
+        plain = not hasattr(self.model, "generate") and not waits
+        number = getattr(self.model, "concurrency", 1 if plain else None)
         return None if number is None else int(number)
 
     @property
     def scores(self) -> bool:
         """Whether it can say how likely it finds a text."""
         return callable(getattr(self.model, "logprob", None))
+
+    @property
+    def answers(self) -> bool:
+        """Whether it can be asked at all, and not only scored."""
+        return callable(getattr(self.model, "generate", self.model))
 
     @property
     def answers_json(self) -> bool:
@@ -249,8 +255,12 @@ def _whole(completion: Completion, max_tokens: int) -> Completion:
 
 async def _unblocked(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
     """The answer of a call that may wait or not; one that does not is kept off the event loop."""
-    inner = call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004
-    if inspect.iscoroutinefunction(inner):
+    if inspect.iscoroutinefunction(_routine(call)):
         return await call(*args, **options)
     answer = await asyncio.to_thread(call, *args, **options)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def _routine(call: Any) -> Any:
+    """The function itself, or that which an object is called by."""
+    return call if inspect.isroutine(call) else getattr(call, "__call__", call)  # noqa: B004

@@ -16,6 +16,7 @@ from corecurves.engine.records import Block
 from corecurves.recall.design import Design
 from corecurves.recall.pack import OUTSIDE, pack, thresholds_of
 from corecurves.schema import RECALL, SCHEMA_VERSION, SWEPT
+from corecurves.specs import is_simulated
 
 __all__ = ["recall_dataset"]
 
@@ -119,8 +120,9 @@ def _attrs(design: Design) -> dict[str, JSON]:
     material, limits, plan = design.material, design.limits, design.plan
     who = design.selector.identity
     budget: JSON = "none" if limits.budget is None else limits.budget
-    model = who.settings.get("model")
-    simulated = isinstance(model, dict) and model.get("name") == "simulated"
+    # A level that a simulation made is no real one either.
+    makers = {x.compressor for lesson in material.store.lessons for x in lesson.levels}
+    simulated = is_simulated(design.selector, *makers)
     config = {**plan.config, "threshold": limits.threshold, "max_pack_tokens": limits.budget}
     return {
         "question": "recall",

@@ -18,6 +18,7 @@ from corecurves.recall.probes import Probe, probes_of
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.selectors import Candidate, as_selector
 from corecurves.selectors.work import Ask, SelectorWork
+from corecurves.specs import unrecognisable
 
 __all__ = ["Design", "Limits", "make_design"]
 
@@ -119,7 +120,7 @@ class Design:
             keys=tuple(keys),
             groups=np.asarray(groups, dtype=np.int64),
             config=self._config(who),
-            volatile=bool(getattr(self.selector, "volatile", False)),
+            volatile=unrecognisable(selector=self.selector),
             cost={
                 "cells": len(keys),
                 "probes": len(self.probes) * self.samples,

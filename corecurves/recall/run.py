@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corecurves.engine.executors import run_options
+from corecurves.engine.executors import timed
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
@@ -154,10 +154,10 @@ async def arun_recall_eval(
         store, selector, whole_store=whole_store, pool=pool, threshold=threshold,
         max_pack_tokens=max_pack_tokens, sweep=sweep, samples=samples, seed=seed,
     )  # fmt: skip
-    options = run_options(design.selector, executor, max_concurrency, progress)
     with _ledger(design, ledger) as book:
-        await arun_apart(design.plan, design.work, book, **options)
-        return _dataset(design, book, texts)
+        await arun_apart(design.plan, design.work, book, executor=executor,
+                         max_concurrency=max_concurrency, progress=progress)  # fmt: skip
+        return timed(_dataset(design, book, texts), design.work, executor, max_concurrency)
 
 
 def plan_recall(
@@ -260,10 +260,10 @@ def run_design(
     Dataset
         See `run_recall_eval`.
     """
-    options = run_options(design.selector, executor, max_concurrency, progress)
     with _ledger(design, ledger) as book:
-        run(design.plan, design.work, book, **options)
-        return _dataset(design, book, texts)
+        run(design.plan, design.work, book, executor=executor, max_concurrency=max_concurrency,
+            progress=progress)  # fmt: skip
+        return timed(_dataset(design, book, texts), design.work, executor, max_concurrency)
 
 
 def _ledger(design: Design, ledger: LedgerChoice) -> Ledger:

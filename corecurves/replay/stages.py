@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from corecurves.canonical import digest, stable_seed
-from corecurves.engine.executors import run_options
 from corecurves.engine.failures import warn_of_failures
 from corecurves.engine.ledger import Ledger
 from corecurves.engine.plan import Plan
@@ -54,28 +53,24 @@ class Stages:
         self, book: Ledger, executor: object, max_concurrency: int, progress: bool
     ) -> Iterator[Block]:
         """Run what is missing of both stages; what is known of cells, then their grades."""
-        options = self.options(executor, max_concurrency, progress)
         for plan, work in self.rounds(book):
-            run(plan, work, book, **options)
+            run(plan, work, book, executor=executor, max_concurrency=max_concurrency,
+                progress=progress)  # fmt: skip
         return self.known(book)
 
     async def arun(
         self, book: Ledger, executor: object, max_concurrency: int, progress: bool
     ) -> Iterator[Block]:
         """Awaitable twin of `run`."""
-        options = self.options(executor, max_concurrency, progress)
         for plan, work in self.rounds(book):
-            await arun_apart(plan, work, book, **options)
+            await arun_apart(plan, work, book, executor=executor, max_concurrency=max_concurrency,
+                             progress=progress)  # fmt: skip
         return self.known(book)
 
     def rounds(self, book: Ledger) -> Iterator[tuple[Plan, Work]]:
         """What is to be run, one after the other: the second follows from what the first found."""
         yield self.plan, self.work
         yield self._grading(self.cases(book))
-
-    def options(self, executor: object, max_concurrency: int, progress: bool) -> dict[str, Any]:
-        """How a plan of these stages is run."""
-        return run_options(self.work.model, executor, max_concurrency, progress)
 
     def cases(self, book: Ledger) -> Cases:
         """Key of the grade, and blind case, of each cell that has a candidate."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, ClassVar
 
+from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON
 from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.engine.ledger import Record
@@ -17,7 +19,44 @@ from corecurves.graders.base import BlindCase, checked_grade
 from corecurves.models.base import Message
 from corecurves.specs import Outcome
 
-__all__ = ["GradeWork", "Prompt", "ReplayWork"]
+__all__ = ["GradeWork", "Prompt", "ReplayWork", "sampling"]
+
+_USUAL = {"temperature": 0.7, "max_tokens": 512}
+
+
+def sampling(wants: str, temperature: float, max_tokens: int) -> dict[str, JSON]:
+    """Settings of a call, checked; none where the model is scored, for nothing is sampled there.
+
+    Parameters
+    ----------
+    wants : str
+        What candidates the grader takes.
+    temperature, max_tokens : number
+        As asked for.
+
+    Returns
+    -------
+    dict of str to JSON
+        Part of the plan, and arguments of `Model.generate`.
+
+    Raises
+    ------
+    UsageError
+        If one is out of range.
+    """
+    found: dict[str, JSON] = {
+        "temperature": finite("temperature", temperature, least=0),
+        "max_tokens": whole("max_tokens", max_tokens),
+    }
+    if wants == "answer":
+        return found
+    if idle := [f"`{name}`" for name, value in found.items() if value != _USUAL[name]]:
+        warnings.warn(
+            f"{' and '.join(idle)} can change nothing: the model is scored on given texts, and "
+            "samples none; take a grader of answers, such as 'checklist', to have it asked",
+            stacklevel=4,
+        )
+    return {}
 
 
 @dataclass(frozen=True)
@@ -58,10 +97,8 @@ class ReplayWork:
         By key of the cell.
     wants : str
         What candidates the grader takes: ``answer``, ``preference`` or ``gain``.
-    temperature : float
-        Of the sampling, where the model is asked.
-    max_tokens : int
-        Longest answer.
+    sampling : mapping of str to JSON
+        Temperature and longest answer, where the model is asked.
     """
 
     actor: ClassVar[str] = "model"
@@ -69,8 +106,7 @@ class ReplayWork:
     model: Any
     prompts: Mapping[str, Prompt]
     wants: str
-    temperature: float
-    max_tokens: int
+    sampling: Mapping[str, Any]
 
     def part(self, cells: Sequence[Cell]) -> ReplayWork:
         """The same for some cells alone: their prompts."""
@@ -99,12 +135,7 @@ class ReplayWork:
             emit(Record(cell.key, status, {**values, "seconds": seconds}))
 
     async def _ask(self, prompt: Prompt) -> dict[str, JSON]:
-        reply = await self.model.generate(
-            list(prompt.messages),
-            seed=prompt.seed,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
-        )
+        reply = await self.model.generate(list(prompt.messages), seed=prompt.seed, **self.sampling)
         return {
             "answer": reply.text,
             "tokens_in": reply.tokens_in,
@@ -169,7 +200,7 @@ class GradeWork:
                 if grade.passed is not None:
                     values["passed"] = int(grade.passed)
                 if grade.score is not None:
-                    values["score"] = float(grade.score)
+                    values["score"] = grade.score
             except BaseException as error:
                 reraise_if_stopping(error)
                 status, reason = failure(error)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corecurves import __version__
-from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON, canonical_json, digest
 from corecurves.engine.plan import Plan
 from corecurves.engine.records import Block
@@ -21,10 +20,10 @@ from corecurves.graders import as_grader
 from corecurves.models.resolve import as_model
 from corecurves.protocol.framings import EVALUATION, Framing
 from corecurves.replay.stages import Stages
-from corecurves.replay.work import Prompt, ReplayWork
+from corecurves.replay.work import Prompt, ReplayWork, sampling
 from corecurves.rose.design import Design, make_design
 from corecurves.schema import SCHEMA_VERSION
-from corecurves.specs import Store
+from corecurves.specs import Store, is_simulated, unrecognisable
 from corecurves.text import count_tokens
 
 if TYPE_CHECKING:
@@ -89,12 +88,11 @@ def prepare(
         opened, arms=arms, levels=levels, holdout=holdout, samples=samples, seed=seed,
         leaked=leaks, framings=framings,
     )  # fmt: skip
-    temperature = finite("temperature", temperature, least=0)
-    max_tokens = whole("max_tokens", max_tokens)
     asked = as_model(model)
-    outcomes = [e.outcome for lesson in design.lessons for e in design.episodes(lesson)]
-    judge = as_grader(grader, asked, outcomes)
+    episodes = [e for lesson in design.lessons for e in design.episodes(lesson)]
+    judge = as_grader(grader, asked, episodes)
     wants = getattr(judge, "wants", "answer")
+    settings = sampling(wants, temperature, max_tokens)
     if wants != "answer" and samples > len(framings):
         raise UsageError(
             f"`samples` is {samples}, and a model that is scored has one answer a framing; there "
@@ -102,9 +100,9 @@ def prepare(
         )
     if wants == "gain" and "control" not in design.arms:
         raise UsageError("the grader gain is taken against the control; add the arm 'control'")
-    prompts, index = _cells(design, asked, wants, temperature, max_tokens)
-    work = ReplayWork(asked, prompts, wants, temperature, max_tokens)
-    config = _config(design, asked, judge, temperature, max_tokens)
+    prompts, index = _cells(design, asked, wants, settings)
+    work = ReplayWork(asked, prompts, wants, settings)
+    config = _config(design, asked, judge, settings)
     longest = max(len(design.episodes(lesson)) for lesson in design.lessons)
     calls = sum(prompt.calls(wants) for prompt in prompts.values())
     plan = Plan(
@@ -120,7 +118,7 @@ def prepare(
         keys=tuple(prompts),
         groups=np.arange(len(prompts), dtype=np.int64),
         config=config,
-        volatile=bool(getattr(asked, "volatile", False) or getattr(judge, "volatile", False)),
+        volatile=unrecognisable(model=asked, grader=judge),
         cost={
             "cells": len(prompts),
             "calls": calls,
@@ -138,11 +136,11 @@ def prepare(
 
 
 def _cells(
-    design: Design, model: Any, wants: str, temperature: float, max_tokens: int
+    design: Design, model: Any, wants: str, settings: Mapping[str, JSON]
 ) -> tuple[dict[str, Prompt], list[tuple[int, ...]]]:
     """Prompts by key, with the place of each; equal beginnings stand together."""
     who = model.identity.content()
-    settings = [temperature, max_tokens] if wants == "answer" else []
+    sampled = list(settings.values())
     levels, arms = list(design.levels), list(design.arms)
     found = []
     for c, lesson in enumerate(design.lessons):
@@ -166,7 +164,7 @@ def _cells(
                     messages = framing.messages(episode.task, text)
                     place = [lesson.id, episode.id, name, arm, s]
                     key = digest(
-                        ["rose", who, wants, settings, list(map(dict, messages)), outcome, seed,
+                        ["rose", who, wants, sampled, list(map(dict, messages)), outcome, seed,
                          place]
                     )  # fmt: skip
                     at = (c, e, levels.index(name), arms.index(arm), s)
@@ -180,7 +178,7 @@ def _cells(
 
 
 def _config(
-    design: Design, model: Any, grader: Any, temperature: float, max_tokens: int
+    design: Design, model: Any, grader: Any, settings: Mapping[str, JSON]
 ) -> dict[str, JSON]:
     return {
         "question": "rose",
@@ -193,8 +191,7 @@ def _config(
         "samples": design.samples,
         "seed": design.seed,
         "leaks": design.leaked,
-        "temperature": temperature,
-        "max_tokens": max_tokens,
+        **settings,
         "framings": [[f.name, f.with_lesson, f.without_lesson, f.system_with_lesson,
                       f.system_without_lesson] for f in design.framings],
         "served": {"/".join(key): text for key, text in design.texts.items()},
@@ -215,6 +212,9 @@ def _attrs(plan: Plan, design: Design, model: Any, grader: Any) -> dict[str, JSO
         for episode in design.episodes(lesson)
         for depth in design.depths
     )
+    # A level that a simulation made is no real one either.
+    makers = {x.compressor for lesson in design.lessons for x in lesson.levels
+              if x.depth in design.depths}  # fmt: skip
     return {
         "question": "rose",
         "schema_version": SCHEMA_VERSION,
@@ -223,7 +223,7 @@ def _attrs(plan: Plan, design: Design, model: Any, grader: Any) -> dict[str, JSO
         "store": design.store.name,
         "model": model.identity.name,
         "grader": grader.identity.name,
-        "simulated": "yes" if model.identity.name == "simulated" else "no",
+        "simulated": "yes" if is_simulated(model, grader, *makers) else "no",
         "holdout": design.holdout,
         "leaks": design.leaked,
         "leaked_pairs": leaked,

@@ -48,7 +48,8 @@ def run_screen(
     seed : int
         Seed of the run.
     ledger : str, Path, None or False
-        See `run_rose_eval`.
+        See `run_rose_eval`; the cells of served cases are kept in a file beside it,
+        ``NAME-served``.
     progress : bool
         Whether to show progress.
 
@@ -56,7 +57,8 @@ def run_screen(
     -------
     DataFrame
         A row a case: ``lesson``, ``episode``, ``kind``, the mean margins ``control`` and
-        ``ceiling`` over the screening framings in nats a token, and the ``decision``.
+        ``ceiling`` over the screening framings in nats a token, and the ``decision``; *not judged*
+        where one of them has no result.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def run_screen(
     opened = store if isinstance(store, Store) else open_store(store)
     arms = ("control", "ceiling")
     job = prepare(
-        opened, model, "contrast", ["L0"], arms, 1.0, len(SCREENING), seed, "keep", 0.0, 1,
+        opened, model, "contrast", ["L0"], arms, 1.0, len(SCREENING), seed, "keep", 0.7, 512,
         framings=SCREENING,
     )  # fmt: skip
     with open_ledger(job.stages.plan, job.checked(ledger)) as book:
@@ -95,14 +97,14 @@ def run_screen(
                  _decision(control, ceiling)]
             )  # fmt: skip
     if opened.cases:
-        rows += _served(opened, model, seed, progress)
+        rows += _served(opened, model, seed, job.checked(ledger), progress)
     return pd.DataFrame(
         rows, columns=["lesson", "episode", "kind", "control", "ceiling", "decision"]
     )
 
 
 def _mean(ds: xr.Dataset, level: str, arm: str) -> float:
-    return float(ds.score.sel(level=level, arm=arm).mean())
+    return float(ds.score.sel(level=level, arm=arm).mean(skipna=False))
 
 
 def _decision(control: float, ceiling: float) -> str:
@@ -117,15 +119,22 @@ def _decision(control: float, ceiling: float) -> str:
     return "keep"
 
 
-def _served(store: Store, model: object, seed: int, progress: bool) -> list[list[object]]:
+def _served(
+    store: Store, model: object, seed: int, ledger: LedgerChoice, progress: bool
+) -> list[list[object]]:
     """Rows of the other kinds; for distractor and null a passing control is right."""
+    if isinstance(ledger, str | Path):
+        # A file belongs to one plan.
+        ledger = Path(ledger).with_name(f"{Path(ledger).stem}-served{Path(ledger).suffix}")
     ds = run_served_cases(
-        store, model, grader="contrast", samples=len(SCREENING), seed=seed, ledger=False,
+        store, model, grader="contrast", samples=len(SCREENING), seed=seed, ledger=ledger,
         progress=progress, framings=SCREENING,
     )  # fmt: skip
     rows: list[list[object]] = []
     for c, case in enumerate(ds.case.values):
-        margin = {str(s): float(ds.score.sel(served=s)[c].mean()) for s in ds.served.values}
+        margin = {
+            str(s): float(ds.score.sel(served=s)[c].mean(skipna=False)) for s in ds.served.values
+        }
         kind = str(ds.kind.values[c])
         none = margin["none"]
         other = margin["first"] if kind in ("distractor", "null") else margin["all"]

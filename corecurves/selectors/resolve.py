@@ -7,8 +7,11 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 from urllib.parse import urlencode
+
+import numpy as np
 
 from corecurves.errors import CellFailure, UsageError, unknown
 from corecurves.models.resolve import as_model
@@ -114,8 +117,13 @@ class _Callable:
     function: Callable[[str, Mapping[str, str]], Any]
     threshold: ClassVar[float] = 0.5
     most_samples: ClassVar[int | None] = None
-    concurrency: ClassVar[int | None] = None
     volatile: ClassVar[bool] = True
+
+    @property
+    def concurrency(self) -> int | None:
+        """One, as for a function that stands for a model, unless it waits or says otherwise."""
+        waits = inspect.iscoroutinefunction(self.function)
+        return getattr(self.function, "concurrency", None if waits else 1)
 
     @property
     def identity(self) -> Identity:
@@ -152,7 +160,8 @@ def _refuse_others(found: Collection[Any], texts: Mapping[str, str]) -> None:
 def _opinion(key: str, value: object) -> Opinion:
     if value is None:
         return Opinion(None)
-    if isinstance(value, int | float) and math.isfinite(value):
+    # NumPy's boolean is no number, and says as much as Python's.
+    if isinstance(value, Real | np.bool_) and math.isfinite(value):
         return Opinion(float(value))
     raise CellFailure(
         "unparsable", f"the selector's score of {key} is {value!r}; it must be a number or None"

@@ -1,7 +1,7 @@
 """Frozen data, as files give it."""
 
 from corecurves.specs.curriculum import Correction, Curriculum, Lemma, Pack, Relation, Token
-from corecurves.specs.identity import Identity
+from corecurves.specs.identity import Identity, is_simulated, unrecognisable
 from corecurves.specs.lesson import (
     DROPPED_KINDS,
     Checks,
@@ -31,4 +31,6 @@ __all__ = [
     "ServedCase",
     "Store",
     "Token",
+    "is_simulated",
+    "unrecognisable",
 ]

@@ -1,13 +1,17 @@
-"""Who answered."""
+"""Who answered, and whether it is somebody real whom another process would recognise."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from corecurves.canonical import JSON, as_json
 
-__all__ = ["Identity"]
+__all__ = ["Identity", "is_simulated", "unrecognisable"]
+
+_INNER = ("model", "system", "grader", "selector", "compressor", "function")
+_DEEPEST = 4
 
 
 @dataclass(frozen=True)
@@ -33,3 +37,67 @@ class Identity:
             "version": self.version,
             "settings": as_json(dict(self.settings), f"settings of {self.name}"),
         }
+
+
+def is_simulated(*actors: object) -> bool:
+    """Whether a labelled simulation acts in a run, itself or inside of another.
+
+    Parameters
+    ----------
+    *actors : object
+        Systems, models, graders, selectors and compressors; the label of one that made a level; or
+        None.
+
+    Returns
+    -------
+    bool
+        Whether one of them, or one inside it, says ``simulated`` or has that name in its identity.
+
+    Examples
+    --------
+    >>> is_simulated(None, Identity("judge", "1", {"model": {"name": "simulated"}}))
+    True
+    >>> is_simulated("prune?model=smollm2")
+    False
+    """
+    return any(_simulated(actor, 0) for actor in actors)
+
+
+def _simulated(actor: object, depth: int) -> bool:
+    if isinstance(actor, str):
+        return re.search(r"\bsimulated\b", actor) is not None and depth == 0
+    if actor is None or depth > _DEEPEST:
+        return False
+    identity = actor if isinstance(actor, Identity) else getattr(actor, "identity", None)
+    named = isinstance(identity, Identity) and _names_one(identity.content())
+    inside = (getattr(actor, name, None) for name in _INNER)
+    return (
+        named
+        or bool(getattr(actor, "simulated", False))
+        or any(_simulated(inner, depth + 1) for inner in inside)
+    )
+
+
+def _names_one(content: JSON) -> bool:
+    if not isinstance(content, Mapping):
+        return False
+    return content.get("name") == "simulated" or any(map(_names_one, content.values()))
+
+
+def unrecognisable(**actors: object) -> str:
+    """Which of the actors another process could not recognise, by role and name.
+
+    Parameters
+    ----------
+    **actors : object
+        By role: system, model, grader, selector, judge.
+
+    Returns
+    -------
+    str
+        The first of them, empty where there is none.
+    """
+    for role, actor in actors.items():
+        if getattr(actor, "volatile", False):
+            return f"the {role} '{actor.identity.name}'"  # type: ignore[attr-defined]
+    return ""

@@ -62,7 +62,8 @@ def summarize_lane(
 
     The delay of a token is its first k in the answer minus the k that introduced it, right-censored
     at the curriculum's end. A token that is in the answer before it is taught has a negative delay:
-    the system knew it.
+    the system knew it. ``survival`` assumes that a delay is unrelated to the token's place in the
+    curriculum: where later tokens are harder, it is too low.
 
     Examples
     --------

@@ -58,6 +58,8 @@ def provenance(ds: xr.Dataset) -> dict[str, str]:
         for name in _SETTINGS
         if name in config
     }
+    if at_once := ds.seconds.attrs.get("max_concurrency") if "seconds" in ds else None:
+        found["max_concurrency"] = f"{at_once} at work at once"
     found |= {
         "cells": f"{planned} planned, {judged} judged, {planned - judged} without a result",
         "plan hash": str(ds.attrs["plan_hash"]),

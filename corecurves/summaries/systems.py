@@ -276,8 +276,7 @@ def _replay(ds: xr.Dataset) -> float:
 
 
 def _simulated(ds: xr.Dataset) -> bool:
-    named = '"name":"simulated"' in ds.attrs["identity"]
-    return named or ds.attrs.get("simulated") == "yes"
+    return ds.attrs.get("simulated") == "yes"
 
 
 def _mean_over(rows: Floats) -> Floats:

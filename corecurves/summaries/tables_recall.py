@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from corecurves.errors import DatasetError, UsageError
 from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.recall import AVERAGES
+from corecurves.summaries.recall_transfer import table_misses
 from corecurves.summaries.tables import plain_table
 from corecurves.text import counted
 
@@ -33,7 +34,8 @@ def table_recall(summary: xr.Dataset | Mapping[str, xr.Dataset]) -> pd.DataFrame
     Parameters
     ----------
     summary : Dataset, or mapping of str to Dataset
-        From `summarize_recall`, several under labels of their own, or one from `compare_recall`.
+        From `summarize_recall`, several under labels of their own, or one from `compare_recall` or
+        `join_recall_transfer`.
 
     Returns
     -------
@@ -41,7 +43,8 @@ def table_recall(summary: xr.Dataset | Mapping[str, xr.Dataset]) -> pd.DataFrame
         One row a run and average: candidate set, precision, recall and F1 with their intervals,
         noise, useful and kept tokens an episode, tokens served at the time, and episodes. A
         comparison has a row of paired changes besides. With six episodes or fewer there are no
-        decimals: precision and recall are counts, and changes are directions.
+        decimals: precision and recall are counts, and changes are directions. Of
+        `join_recall_transfer`: one row a miss, with cases by kind, and those in which it is open.
 
     Raises
     ------
@@ -59,6 +62,8 @@ def table_recall(summary: xr.Dataset | Mapping[str, xr.Dataset]) -> pd.DataFrame
     """
     import pandas as pd
 
+    if getattr(summary, "attrs", {}).get("summary_of") == "recall_transfer":
+        return table_misses(summary)  # type: ignore[arg-type]
     rows: dict[tuple[str, str], dict[str, object]] = {}
     if getattr(summary, "attrs", {}).get("summary_of") == "recall_comparison":
         rows = _compared(summary)  # type: ignore[arg-type]

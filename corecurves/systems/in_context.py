@@ -109,11 +109,6 @@ class InContextSystem:
         """Whether another process could not recognise the model."""
         return self.model.volatile
 
-    @property
-    def simulated(self) -> bool:
-        """Whether the model is a labelled simulation."""
-        return self.model.simulated
-
     @cached_property
     def identity(self) -> Identity:
         """Who answers; the settings hold the model's identity and every fixed text."""

@@ -70,11 +70,6 @@ class Adapter:
         anonymous = getattr(self.system, "identity", None) is None
         return anonymous or bool(getattr(self.system, "volatile", False))
 
-    @property
-    def simulated(self) -> bool:
-        """Whether a labelled simulation answers, which every Dataset and plot must say."""
-        return bool(getattr(self.system, "simulated", False))
-
     def start(self, seed: int) -> Any:
         """Start a session that remembers nothing.
 

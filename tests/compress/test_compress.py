@@ -310,7 +310,7 @@ def test_the_usual_evaluation_leaves_out_what_was_shown():
         ({"compressor": Draft}, "give an instance of it"),
         ({"lesson": "brokr"}, "did you mean 'broker'?"),
         (
-            {"model": lambda messages: "x", "grader": "checklist"},
+            {"model": lambda messages: "x", "grader": lambda case: True},
             "needs a model that can be scored",
         ),
     ],

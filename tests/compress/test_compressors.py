@@ -16,6 +16,7 @@ from corecurves.compress.extractive import clauses, joined
 from corecurves.compress.prune import _guards
 from corecurves.compress.resolve import as_compressor, label
 from corecurves.compress.rewrite import parse_draft
+from corecurves.errors import CellFailure
 from corecurves.models.base import LogProb
 from corecurves.models.resolve import as_model
 from corecurves.specs import DROPPED_KINDS, Identity
@@ -274,9 +275,12 @@ def test_a_draft_of_something_else_is_a_refused_try_and_no_crash(draft):
 
 
 def test_what_could_not_be_judged_is_not_said_to_fail():
+    def undecided(case):
+        raise CellFailure("unparsable", "who can say")
+
     store = cc.open_store("own_notes")
     found = cc.compress_lesson(
-        store, store.lessons[0].id, "prune", model="simulated", grader=lambda case: None,
+        store, store.lessons[0].id, "prune", model="simulated", grader=undecided,
         holdout=0.3, progress=False,
     )  # fmt: skip
     assert "could not be judged" in found.refusal

@@ -190,7 +190,7 @@ def test_grading_is_blind_and_shared(descend):
             return replace(found, text="the same answer")
 
     ds = descend(store(1, tests=1, trains=0), Same(), grader=grader)
-    assert len(seen) == 1  # all texts led to the same candidate
+    assert [case.candidate for case in seen] == ["Use K70.", "the same answer"]  # planted, all
     assert (ds.fault == "knowledge gap").all()
 
 

@@ -133,10 +133,10 @@ def test_ledger_choices(tmp_path):
     for choice in (None, False, tmp_path / "a.sqlite", str(tmp_path / "b.sqlite")):
         with open_ledger(plan(), choice) as ledger:
             assert (ledger.path is None) == (choice is False)
-    with open_ledger(plan(volatile=True), None) as ledger:
+    with open_ledger(plan(volatile="the grader 'mine'"), None) as ledger:
         assert ledger.path is None
-    with pytest.raises(UsageError, match="identity"):
-        open_ledger(plan(volatile=True), tmp_path / "c.sqlite")
+    with pytest.raises(UsageError, match="the grader 'mine' has no `identity`"):
+        open_ledger(plan(volatile="the grader 'mine'"), tmp_path / "c.sqlite")
     with pytest.raises(UsageError, match="`ledger` is True"):
         open_ledger(plan(), True)
 

@@ -178,21 +178,33 @@ BAD = {
 class Grader:
     wants = "answer"
 
-    def __init__(self, grade):
+    def __init__(self, grade, planted=None):
         self.identity = cc.Identity("grader", "1")
         self.given = grade
+        self.planted = planted
 
     async def grade(self, case):
-        return self.given
+        good = self.planted is not None and case.candidate == case.outcome.good[0]
+        return self.planted if good else self.given
 
 
 @pytest.mark.filterwarnings("ignore:.*cells have no result")
 @pytest.mark.parametrize("grade", BAD.values(), ids=BAD)
 def test_a_grade_that_says_more_than_it_may_is_none(store, grade):
-    ds = rose(store, Model(BARE, ""), Grader(grade))
+    ds = rose(store, Model("PORT=1", ""), Grader(grade, planted=cc.Grade(True)))
     status, passed = verdicts(ds)
     assert status <= {"unparsable", "call_failed"}
     assert np.isnan(passed).all()
+
+
+@pytest.mark.parametrize("grade", BAD.values(), ids=BAD)
+def test_a_grader_that_gives_none_is_refused_before_a_call(store, grade):
+    class Paid(Model):
+        async def generate(self, messages, **more):
+            raise AssertionError("a paid call")
+
+    with pytest.raises(cc.UsageError, match="planted case"):
+        rose(store, Paid(BARE, ""), Grader(grade))
 
 
 def test_good_grades_pass(store):

@@ -2,14 +2,16 @@ import asyncio
 import json
 from dataclasses import fields
 
+import numpy as np
 import pytest
 
 import corecurves as cc
 from corecurves.errors import CellFailure, UsageError
 from corecurves.graders import BlindCase, Checklist, Contrast, Grade, Judge, Preference, as_grader
+from corecurves.graders.base import checked_grade
 from corecurves.graders.judge import parse_verdict
 from corecurves.models.base import Completion
-from corecurves.specs import Checks, Identity, Outcome
+from corecurves.specs import Checks, Episode, Identity, Outcome
 
 OUTCOME = Outcome(("Use port 6112.",), ("Use port 5672.",), Checks(("6112",), ("5672",)))
 
@@ -19,7 +21,12 @@ def case(candidate):
 
 
 def grade(grader, candidate):
-    return asyncio.run(grader.grade(case(candidate)))
+    return checked_grade(asyncio.run(grader.grade(case(candidate))))
+
+
+def put(*outcomes):
+    """Episodes that a grader is chosen for."""
+    return [Episode(f"e{i}", "Which port?", outcome) for i, outcome in enumerate(outcomes)]
 
 
 def test_the_input_has_no_field_for_lesson_level_or_arm():
@@ -121,37 +128,76 @@ class Scored(Replies):
 
 
 def test_auto_takes_what_fits():
-    assert as_grader("auto", Scored(), [OUTCOME]).identity.name == "contrast"
-    assert as_grader("auto", Scored(), [Outcome(("x",))]).identity.name == "gain"
-    assert as_grader("auto", Replies(), [OUTCOME]).identity.name == "judge"
+    checked, plain = Outcome(("x",), checks=Checks(("x",))), Outcome(("x",))
+    for model, outcomes, name in (
+        (Scored(), [OUTCOME], "contrast"),
+        (Scored(), [checked], "checklist"),
+        (Scored(), [checked, plain], "gain"),
+        (Scored(), [plain], "gain"),
+        (Replies(), [Outcome(("x",), ("y",))], "judge"),
+        (Replies(), [checked], "checklist"),
+        (Replies(), [checked, plain], "judge"),
+    ):
+        assert as_grader("auto", model, put(*outcomes)).identity.name == name
 
 
 @pytest.mark.parametrize(
     ("grader", "model", "outcome", "message"),
     [
-        ("contrast", Replies(), OUTCOME, "cannot; take 'judge'"),
-        ("contrast", Scored(), Outcome(("x",)), "needs a trap"),
+        ("contrast", Replies(), OUTCOME, "cannot; take 'checklist' .*'judge', 'judge:MODEL'"),
+        ("contrast", Scored(), Outcome(("x",)), "needs a trap in every case; take 'checklist'"),
+        ("checklist", Scored(), Outcome(("x",)), "no case has one; take 'contrast'"),
         ("contrst", Scored(), OUTCOME, "did you mean 'contrast'"),
         (7, Scored(), OUTCOME, "`grader` is a int"),
     ],
 )
 def test_a_grader_that_does_not_fit_is_refused(grader, model, outcome, message):
     with pytest.raises(UsageError, match=message):
-        as_grader(grader, model, [outcome])
+        as_grader(grader, model, put(outcome))
 
 
-@pytest.mark.parametrize("answer", [None, float("nan"), 1, "yes"])
-def test_what_a_function_returns_must_be_a_bool(answer):
-    with pytest.raises(CellFailure, match="must return a bool"):
-        grade(as_grader(lambda case: answer, Replies(), [OUTCOME]), "x")
+@pytest.mark.parametrize("answer", [None, float("nan"), 1, "yes", Grade("false"), Grade(None)])
+def test_a_grader_of_the_wrong_type_fails_on_a_planted_case(answer):
+    class Wrong:
+        identity = Identity("wrong")
+
+        async def grade(self, blind):
+            return answer
+
+    for grader in (lambda blind: answer, Wrong()):
+        with pytest.raises(UsageError, match="planted case with the known-good outcome"):
+            as_grader(grader, Replies(), put(OUTCOME))
+
+
+def test_a_grader_that_raises_fails_on_a_planted_case_unless_it_says_why():
+    def raises(error):
+        def grader(blind):
+            raise error
+
+        return grader
+
+    with pytest.raises(UsageError, match=r"raised KeyError: 'port'\. This was a planted case"):
+        as_grader(raises(KeyError("port")), Replies(), put(OUTCOME))
+    as_grader(raises(CellFailure("unparsable", "not mine")), Replies(), put(OUTCOME))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(np.True_, Grade(True)), (np.False_, Grade(False)), (False, Grade(False)),
+     (Grade(np.False_, np.float32(0.5)), Grade(False, 0.5))],
+)  # fmt: skip
+def test_a_boolean_of_numpy_is_a_boolean(given, expected):
+    found = grade(as_grader(lambda blind: given, Replies(), put(OUTCOME)), "x")
+    assert found == expected
+    assert type(found.passed) is bool
 
 
 def test_functions_grade_sync_and_async():
     async def later(blind):
         return "6112" in blind.candidate
 
-    assert grade(as_grader(later, Replies(), [OUTCOME]), "6112").passed is True
-    assert grade(as_grader(lambda c: False, Replies(), [OUTCOME]), "6112").passed is False
+    assert grade(as_grader(later, Replies(), put(OUTCOME)), "6112").passed is True
+    assert grade(as_grader(lambda c: False, Replies(), put(OUTCOME)), "6112").passed is False
 
 
 def test_auto_asks_a_model_that_can_only_answer():

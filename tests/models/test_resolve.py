@@ -10,7 +10,7 @@ from corecurves.errors import UsageError
 from corecurves.models import named
 from corecurves.models.base import Completion, LogProb
 from corecurves.models.resolve import ModelAdapter, as_model, model_forms, model_names
-from corecurves.specs import Identity
+from corecurves.specs import Identity, is_simulated
 from corecurves.text import count_tokens
 
 from .conftest import run, user
@@ -29,7 +29,7 @@ class Echo:
 def test_settings_of_a_spec_string():
     adapter = as_model("simulated?slip=0.25&seed=3")
     assert adapter.identity.settings == {"slip": 0.25, "seed": 3}
-    assert adapter.simulated
+    assert is_simulated(adapter)
     assert adapter.scores
     assert not adapter.volatile
 
@@ -42,7 +42,7 @@ def test_an_object_that_answers_text_without_waiting():
         count_tokens("Say yes."),
         count_tokens(completion.text),
     )
-    assert (adapter.concurrency, adapter.scores, adapter.simulated) == (2, False, False)
+    assert (adapter.concurrency, adapter.scores, is_simulated(adapter)) == (2, False, False)
     with pytest.raises(UsageError, match="no log-probabilities"):
         run(adapter.logprob(ASK, "Yes."))
 

@@ -9,7 +9,7 @@ import corecurves as cc
 from corecurves.errors import CellFailure, UsageError
 from corecurves.models.base import Completion
 from corecurves.models.weights import CACHE_VARIABLE, WEIGHTS, cache_folder
-from corecurves.specs import Identity
+from corecurves.specs import Identity, is_simulated
 from corecurves.systems.base import Session, System
 from corecurves.systems.in_context import InContextSettings, InContextSystem
 from corecurves.systems.resolve import as_system
@@ -168,7 +168,7 @@ def test_spec_strings_split_settings_between_the_two():
     settings = adapter.identity.settings
     assert (settings["max_tokens"], settings["acknowledge"]) == (96, "generated")
     assert settings["model"]["settings"]["slip"] == 0.25
-    assert adapter.system.simulated
+    assert is_simulated(adapter)
     assert pickle.loads(pickle.dumps(adapter)).identity == adapter.identity
 
 
