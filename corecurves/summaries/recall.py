@@ -62,9 +62,10 @@ def summarize_recall(ds: xr.Dataset, *, confidence: float = 0.95) -> xr.Dataset:
     Notes
     -----
     U is what was used, was served, and exists. Precision is the share of U in what is kept,
-    missing where nothing is kept (ranx counts it as 0, so its mean over episodes is lower); recall the share of U that is kept, missing where U is empty; F1
-    is ``2 · hits / (kept + |U|)``, missing where U is empty. An episode counts where the fate of
-    all of its candidates is known. The episode is the unit of the intervals:
+    missing where nothing is kept (ranx counts it as 0, so its mean over episodes is lower); recall
+    the share of U that is kept, missing where U is empty; F1 is ``2 · hits / (kept + |U|)``,
+    missing where U is empty. An episode counts where the fate of all of its candidates is known.
+    The episode is the unit of the intervals:
     `corecurves.stats.shares` for micro figures, Wilson on the effective size for means of episodes,
     *t* for tokens;
     ``tests/benchmarks/ratio_coverage.py`` compares them with others.
