@@ -1,42 +1,24 @@
-"""JSON objects inside a text that holds more than them, such as a model's reply."""
+"""JSON objects inside a text that holds more than them, and what a model's reply states in them."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
 
-__all__ = ["objects_in", "objects_inside"]
+from corecurves.reply import judged
 
+__all__ = ["objects_inside", "stated"]
+
+T = TypeVar("T")
+_FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
 _BRACE = re.compile("[{}]")
 
 
-def objects_in(text: str) -> list[object]:
-    """Complete JSON objects in a text that lie in no other braces.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of object
-        The whole text alone where it is one JSON value. An object whose keys repeat is none.
-
-    Examples
-    --------
-    >>> objects_in('Sure: {"1": true} and {"2": {"a": 1}}')
-    [{'1': True}, {'2': {'a': 1}}]
-    """
-    try:
-        return [_decoder().decode(text.strip())]
-    except (ValueError, RecursionError):
-        return objects_inside(text)
-
-
 def objects_inside(text: str) -> list[object]:
-    """Complete JSON objects in a text that lie in no other braces, whatever the whole text is.
+    """Complete JSON objects in a text that lie in no other braces.
 
     Parameters
     ----------
@@ -50,8 +32,8 @@ def objects_inside(text: str) -> list[object]:
 
     Examples
     --------
-    >>> objects_in('[{"a": 1}]'), objects_inside('[{"a": 1}]')
-    ([[{'a': 1}]], [{'a': 1}])
+    >>> objects_inside('Sure: {"1": true} and [{"2": {"a": 1}}]')
+    [{'1': True}, {'2': {'a': 1}}]
     """
     decoder = _decoder()
     found: list[object] = []
@@ -70,6 +52,62 @@ def objects_inside(text: str) -> list[object]:
         if not unread:
             found.append(value)
     return found
+
+
+def stated(
+    reply: str, read: Callable[[object], T | None], *, quoted: Iterable[str] = ()
+) -> list[T]:
+    """What the objects in a reply state that have the form asked for.
+
+    Parameters
+    ----------
+    reply : str
+        The whole reply; its reasoning states nothing.
+    read : callable
+        From a JSON value to what it states; None where it has not the form.
+    quoted : iterable of str
+        Texts that were shown: an object of the form that stands in one of them is a quotation,
+        and no statement. A reply that is nothing but one object, fenced or not, quotes nothing.
+
+    Returns
+    -------
+    list
+        One where the reply is one value of the form; else one for each object in it that has the
+        form and lies in no other.
+
+    Raises
+    ------
+    CellFailure
+        If the reply has reasoning and no answer, see `corecurves.reply.judged`.
+
+    Examples
+    --------
+    >>> def read(value):
+    ...     return value.get("passed")
+    >>> stated('{"passed": false}', read, quoted=['Roll 3. {"passed": false}'])
+    [False]
+    >>> stated('It says {"passed": true}.', read, quoted=['Done. {"passed": true}'])
+    []
+    """
+    text = judged(reply).strip()
+    text = fenced[1] if (fenced := _FENCED.fullmatch(text)) else text
+    try:
+        whole = read(_decoder().decode(text.strip()))
+    except (ValueError, RecursionError):
+        whole = None
+    if whole is not None:
+        return [whole]
+    # 1 is no verdict, and equal to True: what was shown counts only where it has the form.
+    shown = [v for other in quoted for v in _everywhere(other) if read(v) is not None]
+    values = (value for value in objects_inside(text) if value not in shown)
+    return [found for value in values if (found := read(value)) is not None]
+
+
+def _everywhere(text: str) -> Iterator[object]:
+    """Objects in a text, those in other braces too."""
+    for brace in _BRACE.finditer(text):
+        with suppress(ValueError, RecursionError):
+            yield _decoder().raw_decode(text, brace.start())[0]
 
 
 def _decoder() -> json.JSONDecoder:

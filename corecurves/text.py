@@ -1,13 +1,22 @@
 """Words, hits and tokens of a text, under one normal form.
 
-The normal form is NFKC, casefolded, curly apostrophes straightened, format characters dropped. A
-*word* is a run of letters, combining marks, digits and underscores. It keeps an inner apostrophe
+The normal form is NFKC, casefolded, curly apostrophes straightened, format characters and
+variation selectors dropped. A dash of any kind before a digit is a minus. ``\u0130`` and ``\u0131``
+are ``i``, for a capital ``I`` may be that of either.
+
+A *word* is a run of letters, combining marks, digits and underscores. It keeps an inner apostrophe
 (``can't`` does not hold ``can``) but not a possessive one (``cell's`` is ``cell``); a point or
-comma between digits (``10.5``); a sign before a number (``-10``); and a closing ``#`` or ``++``
-(``c#``, ``c++``). Underscores at its edges do not belong to it (``_cell_`` is ``cell``). Scripts
-that put no space between words have runs for words: there, give whole runs as tokens. A token is
-*hit* when its words stand in a text as a contiguous run of whole words. Both sides go through the
-same form; there is no stemming, so other forms are listed as variants.
+comma between digits (``10.5``); a sign before a number (``-10``, but not in the range ``5-10``);
+and a closing ``#`` or ``++`` (``c#``, ``c++``). Underscores at its edges do not belong to it
+(``_cell_`` is ``cell``). Scripts that do not write their words apart (Han, kana, Thai, Lao, Khmer,
+Burmese), and Hangul, whose particles stick to its nouns, have runs for words; a run ends where
+another script or a number begins.
+
+A token is *hit* when its words stand in a text as a contiguous run of whole words. In a script that
+does not write words apart its edges may lie inside a run: anywhere between Han, hiragana, Thai;
+where a run of katakana begins or ends; and in Hangul it begins where a run does, with any particle
+behind it. Both sides go through the same form; there is no stemming, so other forms are listed as
+variants.
 """
 
 from __future__ import annotations
@@ -22,12 +31,47 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bpe_openai import Encoding
 
-__all__ = ["contains", "count_tokens", "counted", "hits", "normalise", "shortened", "words"]
+__all__ = [
+    "RULES",
+    "contains",
+    "count_tokens",
+    "counted",
+    "hits",
+    "normalise",
+    "shortened",
+    "words",
+]
 
+RULES = 2
+"""Version of the rules by which texts and replies are read: part of all keys that rest on them."""
 _APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2032": "'"})
-_SIGNS = str.maketrans({"\u2212": "-"})
+_MINUS = str.maketrans({"\u2212": "-"})
+_VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _MARK = "\u0001"
 """Stands for a combining mark while words are found: ``re`` has no class for them."""
+_GAP = "\u0002"
+"""Stands between words, where a token may begin and end."""
+_KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff"
+_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
+_SOUTHEAST = (
+    "\u0e01-\u0e4f\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17d7\u17dc\u17dd"
+    "\u1950-\u19c9\u1a20-\u1a7c\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaadf"
+)
+_IDEOGRAPHIC = (
+    "\u3005-\u3007\u3021-\u3029\u3038-\u309f\u3100-\u312f\u31a0-\u31bf"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_UNSPACED = f"{_IDEOGRAPHIC}{_KATAKANA}{_HANGUL}{_SOUTHEAST}"
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_COUNTER = re.compile(rf"(\d{_GAP}[{_UNSPACED}]{{1,3}}){_GAP}(?=[+-]\d)")
+"""A unit behind a number, before another one: what joins them is no sign."""
+_DASH = re.compile(
+    r"[\u02d7\u2010-\u2015\u2796](?=\d)"
+    rf"(?<![^\s(\[{{<>=:;/|~\"'\u201c\u2018\u201e\u00ab\u300c{_UNSPACED}].)"
+)
+"""A dash that is a minus. What stands before it is looked at last: it is seldom there."""
+_STICKING = [re.compile(f"[{kind}]{{2}}") for kind in (_KATAKANA, _HANGUL)]
+"""Two letters between which no token begins."""
 _WORD = re.compile(
     r"""
     (?<![\w.,\x01])[+-]\d+(?:[.,]\d+)*           # a signed number
@@ -56,11 +100,12 @@ def normalise(text: str) -> str:
     >>> normalise("The Cell\u2019s \ufb01nal WALL")
     "the cell's final wall"
     """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).translate(_SIGNS)
-        text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-        return unicodedata.normalize("NFKC", text.casefold())
-    return text.lower()
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).translate(_MINUS)
+    text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    text = _VARIATION.sub("", text).casefold().replace("i\u0307", "i").replace("\u0131", "i")
+    return _DASH.sub("-", unicodedata.normalize("NFKC", text))
 
 
 @lru_cache(maxsize=65536)
@@ -85,6 +130,7 @@ def words(text: str) -> tuple[str, ...]:
     normal = normalise(text)
     flat = normal
     if not normal.isascii():
+        normal = _COUNTER.sub(r"\1", _RUN.sub(rf"{_GAP}\g<0>{_GAP}", normal))
         flat = "".join(_MARK if unicodedata.category(c).startswith("M") else c for c in normal)
     found = (normal[match.start() : match.end()] for match in _WORD.finditer(flat))
     bare = (word.removesuffix("'s").strip("_") for word in found)
@@ -111,13 +157,29 @@ def contains(text: str, token: str) -> bool:
     >>> contains("An onion has cells.", "ion"), contains("the cell's wall", "Cell")
     (False, True)
     """
-    needle = words(token)
+    needle, hay = words(token), words(text)
     if not needle:
         return False
-    hay = words(text)
-    if len(needle) == 1:
+    if len(needle) == 1 and (needle[0].isascii() or not _RUN.match(needle[0])):
         return needle[0] in hay
-    return any(hay[i : i + len(needle)] == needle for i in range(len(hay) - len(needle) + 1))
+    line, sought = f"{_GAP}{_GAP.join(hay)}{_GAP}", _GAP.join(needle)
+    at = line.find(sought)
+    while at > 0:
+        end = at + len(sought)
+        if _parts(line[at - 1 : at + 1]) and _parts(line[end - 1 : end + 1], behind=True):
+            return True
+        at = line.find(sought, at + 1)
+    return False
+
+
+def _parts(pair: str, *, behind: bool = False) -> bool:
+    """Whether a token may end, or begin, between two characters."""
+    if _GAP in pair:
+        return True
+    if not _RUN.fullmatch(pair) or unicodedata.category(pair[1]).startswith("M"):
+        return False
+    katakana, hangul = (kind.fullmatch(pair) for kind in _STICKING)
+    return not katakana and (behind or not hangul)
 
 
 def hits(tokens: Sequence[Iterable[str]], *texts: str) -> tuple[bool, ...]:

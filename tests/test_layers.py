@@ -10,7 +10,7 @@ import corecurves
 PACKAGE = Path(corecurves.__file__).parent
 LINES = [
     {"errors"},
-    {"arguments"},
+    {"arguments", "reply"},
     {"text", "stats", "canonical", "bundled", "redact", "json_text"},
     {"markup"},
     {"specs", "schema", "spec_strings", "lexical"},

@@ -8,7 +8,7 @@ from typing import Any
 
 from corecurves.compress.base import Draft, TrainView
 from corecurves.errors import CellFailure
-from corecurves.json_text import objects_in, objects_inside
+from corecurves.json_text import stated
 from corecurves.models.base import Message
 from corecurves.specs import Dropped, Identity
 from corecurves.specs.lesson import WRITTEN_KINDS
@@ -47,7 +47,7 @@ class Rewrite:
     def identity(self) -> Identity:
         """Name, version and the model."""
         settings = {"max_tokens": self.max_tokens, "model": self.model.identity.content()}
-        return Identity("rewrite", "1", settings)
+        return Identity("rewrite", "2", settings)
 
     async def compress(self, view: TrainView) -> Draft:
         """Ask for a shorter text; see `Compressor.compress`.
@@ -104,8 +104,7 @@ def parse_draft(reply: str, holder: str) -> Draft | None:
     Returns
     -------
     Draft or None
-        From the reply itself where it is one JSON object, else from the objects of the form in it.
-        None where there is none, or several that differ.
+        See `corecurves.json_text.stated`. None where there is none, or several that differ.
 
     Examples
     --------
@@ -115,10 +114,7 @@ def parse_draft(reply: str, holder: str) -> Draft | None:
     >>> parse_draft('{"text": "Port 6112."}', "L0") is None
     True
     """
-    found = [draft for value in objects_in(reply) if (draft := _draft(value, holder)) is not None]
-    if not found:
-        inside = objects_inside(reply)
-        found = [draft for value in inside if (draft := _draft(value, holder)) is not None]
+    found = stated(reply, lambda value: _draft(value, holder))
     return found[0] if found and all(draft == found[0] for draft in found) else None
 
 

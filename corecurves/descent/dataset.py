@@ -94,7 +94,7 @@ def descent_dataset(
         if v.recorded and v.name in kept
     }  # fmt: skip
     recorded |= {
-        name: given["status"] == "ok" for name in ("answer_recorded",)
+        name: (given["status"] == "ok") | (given["answer"] != "") for name in ("answer_recorded",)
         if name in recorded and getattr(grader, "wants", "answer") == "answer"
     }  # fmt: skip
     places = replace(

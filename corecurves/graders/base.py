@@ -11,6 +11,7 @@ import numpy as np
 
 from corecurves.canonical import JSON
 from corecurves.errors import CellFailure
+from corecurves.reply import judged
 from corecurves.schema import STATUSES
 from corecurves.specs import Identity, Outcome
 
@@ -42,12 +43,22 @@ class BlindCase:
     outcome : Outcome
         The known-good texts, traps and checks.
     candidate : str or Preference
-        The model's text; or, where the model was scored instead of asked, its preference.
+        The model's text, of which no more is kept than what is judged (see
+        `corecurves.reply.judged`); or, where the model was scored instead of asked, its preference.
+
+    Raises
+    ------
+    CellFailure
+        If the text is reasoning without an answer.
     """
 
     task: str
     outcome: Outcome
     candidate: str | Preference
+
+    def __post_init__(self) -> None:
+        if isinstance(self.candidate, str):
+            object.__setattr__(self, "candidate", judged(self.candidate))
 
     def content(self) -> dict[str, JSON]:
         """The case as JSON, for the key of its grade."""

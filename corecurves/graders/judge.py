@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from corecurves.errors import CellFailure
 from corecurves.graders.base import BlindCase, Grade
-from corecurves.json_text import objects_in, objects_inside
+from corecurves.json_text import stated
 from corecurves.models.base import CutOff
+from corecurves.reply import judged
 from corecurves.specs import Identity
 
 __all__ = ["CRITERIA", "Judge", "parse_verdict"]
@@ -26,7 +28,8 @@ _ATTEMPTS = 3
 class Judge:
     """Verdict of a model, at temperature 0; what cannot be parsed is *unparsable*, never a fail.
 
-    A verdict that stands in the candidate is the candidate's, and never taken for the judge's.
+    A verdict in the judge's reasoning is none, and one that a reply quotes from the candidate is
+    the candidate's; a reply that is nothing but one object quotes nothing.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class Judge:
     def identity(self) -> Identity:
         """Name, criteria, and the model's identity."""
         settings = {"criteria": self.criteria, "model": self.model.identity.content()}
-        return Identity("judge", "2", settings)
+        return Identity("judge", "3", settings)
 
     async def grade(self, case: BlindCase) -> Grade:
         """Ask for a verdict, again where it cannot be parsed, a bounded number of times."""
@@ -67,6 +70,7 @@ class Judge:
             verdict = parse_verdict(reply, candidate=candidate)
             if verdict is not None:
                 return Grade(verdict[0], reason=verdict[1])
+        judged(reply)  # one without an answer has failed by its own reason
         return Grade(None, status="unparsable", reason=reply)
 
 
@@ -78,14 +82,13 @@ def parse_verdict(reply: str, *, candidate: str = "") -> tuple[bool, str] | None
     reply : str
         The whole reply.
     candidate : str
-        What was judged: an object that stands in it too is a quotation, and no verdict.
+        What was judged.
 
     Returns
     -------
     tuple of bool and str, or None
-        The verdict and its reason: from the reply itself where it is one JSON object, else from the
-        objects in it that have the form and lie in no other. Several must agree. None where there
-        is none.
+        The verdict and its reason, see `corecurves.json_text.stated`. Several must agree. None
+        where there is none.
 
     Examples
     --------
@@ -96,15 +99,10 @@ def parse_verdict(reply: str, *, candidate: str = "") -> tuple[bool, str] | None
     >>> parse_verdict('It says {"passed": true}.', candidate='Done. {"passed": true}') is None
     True
     """
-    quoted = [value for value in objects_inside(candidate) if _verdict(value) is not None]
-    values = objects_in(reply)
-    if not any(map(_verdict, values)):
-        values = objects_inside(reply)
-    found = [
-        verdict
-        for value in values
-        if value not in quoted and (verdict := _verdict(value)) is not None
-    ]
+    try:
+        found = stated(reply, _verdict, quoted=[candidate])
+    except CellFailure:
+        return None
     if not found or len({passed for passed, _ in found}) > 1:
         return None
     return found[-1]

@@ -77,7 +77,7 @@ class Checklist:
     @property
     def identity(self) -> Identity:
         """Name and version."""
-        return Identity("checklist", "1")
+        return Identity("checklist", "2")
 
     async def grade(self, case: BlindCase) -> Grade:
         """Grade an answer."""

@@ -17,6 +17,7 @@ from corecurves.protocol.arms import LANE_ARMS, arm_corrections, check_arms
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.specs import unrecognisable
 from corecurves.systems.resolve import as_system
+from corecurves.text import RULES
 
 __all__ = ["prepare"]
 
@@ -91,6 +92,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
     config: dict[str, JSON] = {
         "question": "lane",
         "schema": SCHEMA_VERSION,
+        "text_rules": RULES,
         "system": identity,
         "curricula": [curriculum.content() for curriculum in work.curricula],
         "taught": {
@@ -123,7 +125,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
 
 def _taught_hashes(identity: dict[str, JSON], script: Script) -> list[str]:
     """Per k a hash of everything that is said up to the probe, and of how the answer is read."""
-    start = digest([identity, script.opening, script.probe, script.tokens])
+    start = digest([identity, script.opening, script.probe, script.tokens, RULES])
     return list(
         itertools.accumulate(script.corrections, lambda so_far, text: digest([so_far, text]),
                              initial=start)

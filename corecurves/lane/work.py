@@ -16,6 +16,8 @@ from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
 from corecurves.engine.sink import Sink
+from corecurves.errors import CellFailure
+from corecurves.reply import judged
 from corecurves.specs import Curriculum
 from corecurves.systems.base import Turn
 from corecurves.systems.resolve import Adapter
@@ -239,14 +241,18 @@ async def _record(
 ) -> Record:
     """Record of the answer to the probe."""
     answer = await talk.say(script.probe)
-    found = hits(script.tokens, answer.surface, answer.walk_surface)
+    said: dict[str, JSON] = {"surface": answer.surface, "walk_surface": answer.walk_surface}
+    try:
+        found = hits(script.tokens, judged(answer.surface), judged(answer.walk_surface))
+    except CellFailure as error:
+        failed = _failure(cell, error, started)
+        return replace(failed, values={**failed.values, **said})
     values: dict[str, JSON] = {
         "replay_status": "ok",
         "hits": sum(found),
         "token_hits": [int(hit) for hit in found],
         "vault_hits": answer.vault_hits,
-        "surface": answer.surface,
-        "walk_surface": answer.walk_surface,
+        **said,
         "trace_hash": talk.trace(answer),
         "seconds": time.perf_counter() - started,
     }

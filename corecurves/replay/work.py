@@ -16,8 +16,10 @@ from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
 from corecurves.engine.sink import Sink
 from corecurves.graders.base import BlindCase, checked_grade
-from corecurves.models.base import Message
+from corecurves.models.base import Completion, CutOff, Message
+from corecurves.reply import judged
 from corecurves.specs import Outcome
+from corecurves.text import RULES
 
 __all__ = ["GradeWork", "Prompt", "ReplayWork", "sampling"]
 
@@ -37,7 +39,7 @@ def sampling(wants: str, temperature: float, max_tokens: int) -> dict[str, JSON]
     Returns
     -------
     dict of str to JSON
-        Part of the plan, and arguments of `Model.generate`.
+        Part of the plan: arguments of `Model.generate`, and by which rules its reply is read.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def sampling(wants: str, temperature: float, max_tokens: int) -> dict[str, JSON]
         "max_tokens": whole("max_tokens", max_tokens),
     }
     if wants == "answer":
-        return found
+        return found | {"text_rules": RULES}
     if idle := [f"`{name}`" for name, value in found.items() if value != _USUAL[name]]:
         warnings.warn(
             f"{' and '.join(idle)} can change nothing: the model is scored on given texts, and "
@@ -122,26 +124,31 @@ class ReplayWork:
             emit.check()
             prompt = self.prompts[cell.key]
             started = time.perf_counter()
+            values: dict[str, JSON] = {}
+            status = "ok"
             try:
-                values = await (
-                    self._ask(prompt) if self.wants == "answer" else self._score(prompt)
-                )
-                status = "ok"
+                if self.wants == "answer":
+                    reply = await self._ask(prompt)
+                    values = _said(reply)
+                    judged(reply.text)
+                else:
+                    values = await self._score(prompt)
             except BaseException as error:
                 reraise_if_stopping(error)
-                status, reason = failure(error)
-                values = {"reason": reason}
+                if isinstance(error, CutOff):
+                    values = _said(error.completion)
+                status, values["reason"] = failure(error)
             seconds = time.perf_counter() - started
             emit(Record(cell.key, status, {**values, "seconds": seconds}))
 
-    async def _ask(self, prompt: Prompt) -> dict[str, JSON]:
-        reply = await self.model.generate(list(prompt.messages), seed=prompt.seed, **self.sampling)
-        return {
-            "answer": reply.text,
-            "tokens_in": reply.tokens_in,
-            "tokens_out": reply.tokens_out,
-            "tokens_cached": reply.tokens_cached,
-        }
+    async def _ask(self, prompt: Prompt) -> Completion:
+        reply: Completion = await self.model.generate(
+            list(prompt.messages),
+            seed=prompt.seed,
+            temperature=self.sampling["temperature"],
+            max_tokens=self.sampling["max_tokens"],
+        )
+        return reply
 
     async def _score(self, prompt: Prompt) -> dict[str, JSON]:
         """Mean nats a token of the known-good wordings, or their margin over the trap's."""
@@ -162,6 +169,16 @@ class ReplayWork:
                 used["tokens_cached"] += scored.tokens_cached
         means = {side: sum(scores) / len(scores) for side, scores in found.items()}
         return {"score": means["good"] - means.get("trap", 0.0), **used}
+
+
+def _said(reply: Completion) -> dict[str, JSON]:
+    """The raw reply, and what it cost."""
+    return {
+        "answer": reply.text,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "tokens_cached": reply.tokens_cached,
+    }
 
 
 @dataclass(frozen=True)

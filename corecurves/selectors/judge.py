@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON
-from corecurves.json_text import objects_in
+from corecurves.errors import CellFailure
+from corecurves.json_text import stated
 from corecurves.models.base import CutOff
+from corecurves.reply import judged
 from corecurves.selectors.base import Candidate, Opinion
 from corecurves.specs import Identity
 
@@ -67,7 +69,7 @@ class RelevanceJudge:
             "criteria": self.criteria,
             "form": _FORM,
         }
-        return Identity(f"judge:{self.model.identity.name}", "1", settings)
+        return Identity(f"judge:{self.model.identity.name}", "2", settings)
 
     @property
     def most_samples(self) -> int | None:
@@ -106,6 +108,8 @@ class RelevanceJudge:
             verdicts = parse_verdicts(reply, tuple(notes), quoted=asked)
             if verdicts is not None:
                 break
+        else:
+            judged(reply)  # one without an answer has failed by its own reason
         found = {}
         for number, candidate in zip(notes, candidates, strict=True):
             costs = used if number == "1" else [0, 0, 0]
@@ -131,14 +135,14 @@ def parse_verdicts(
     numbers : sequence of str
         Numbers of the notes.
     quoted : str
-        What was asked: an object that stands in it too, or in one of its texts, is a quotation.
+        What was asked, as JSON with the task and the notes.
 
     Returns
     -------
     dict of str to bool, or None
-        By number, from the reply itself where it is one object of the form, else from the objects
-        in it. Several must agree on all of it. None where there is none; empty where an object has
-        the form and names no note: then the judge is silent on all.
+        By number, see `corecurves.json_text.stated`. Several must agree on all of it. None where
+        there is none; empty where an object has the form and names no note: then the judge is
+        silent on all.
 
     Examples
     --------
@@ -147,22 +151,25 @@ def parse_verdicts(
     >>> parse_verdicts('{"1": "yes"}', ["1"]) is None
     True
     """
-    texts = [quoted, *_texts(quoted)]
-    shown = [value for text in texts if "{" in text for value in objects_in(text)]
-    found = [value for value in objects_in(reply) if _is_verdicts(value) and value not in shown]
-    verdicts = [{k: v for k, v in value.items() if k in numbers} for value in found]  # type: ignore[attr-defined]
+    try:
+        found = stated(reply, _verdicts, quoted=_texts(quoted))
+    except CellFailure:
+        return None
+    verdicts = [{k: v for k, v in one.items() if k in numbers} for one in found]
     if not verdicts or any(verdict != verdicts[0] for verdict in verdicts):
         return None
-    return dict(verdicts[0])
+    return verdicts[0]
 
 
-def _is_verdicts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(item, bool) for item in value.values())
+def _verdicts(value: object) -> dict[str, bool] | None:
+    if isinstance(value, dict) and all(isinstance(item, bool) for item in value.values()):
+        return value
+    return None
 
 
 def _texts(quoted: str) -> list[str]:
     try:
         asked = json.loads(quoted)
     except ValueError:
-        return []
+        return [quoted]
     return [asked["task"], *asked["notes"].values()]

@@ -10,6 +10,7 @@ from corecurves.canonical import digest
 from corecurves.errors import UsageError
 from corecurves.models.base import Message
 from corecurves.models.resolve import as_model
+from corecurves.reply import judged
 from corecurves.specs import Identity
 from corecurves.systems.base import Turn
 from corecurves.systems.told import asks
@@ -63,7 +64,8 @@ class InContextSystem:
     """A model that is taught within its context window.
 
     A short fixed instruction, the opening, the corrections and the replies to them are the
-    conversation; the probe is its last message, and the model's reply is the answer.
+    conversation; the probe is its last message, and the model's reply is the answer. The reasoning
+    of earlier replies is no part of the conversation that the model is given.
 
     Its curve is what a model makes of corrections that it can see in full: it is bounded by how
     well the model reads them, not by what it can store. It begins at the model's *prior*, what it
@@ -114,7 +116,7 @@ class InContextSystem:
         """Who answers; the settings hold the model's identity and every fixed text."""
         texts = {"instruction": INSTRUCTION, "acknowledgement": ACKNOWLEDGEMENT}
         model = {"model": self.model.identity.content()}
-        return Identity("in-context", "1", asdict(self.settings) | texts | model)
+        return Identity("in-context", "2", asdict(self.settings) | texts | model)
 
     def start(self, *, seed: int = 0) -> InContextSession:
         """Session that was told nothing.
@@ -158,7 +160,8 @@ class InContextSession:
         Raises
         ------
         CellFailure
-            If the model has no reply; ``cut_off`` where the reply was stopped by its length.
+            If the model has no reply, or one without an answer; ``cut_off`` where the reply was
+            stopped by its length or within its reasoning.
         """
         acknowledge = self._settings.acknowledge
         said = (*self._told, text)
@@ -182,11 +185,17 @@ class InContextSession:
 
     async def _generate(self, messages: tuple[Message, ...]) -> str:
         completion = await self._model.generate(
-            messages,
+            [
+                {**message, "content": judged(message["content"])}
+                if message["role"] == "assistant"
+                else message
+                for message in messages
+            ],
             seed=self._seed,
             temperature=self._settings.temperature,
             max_tokens=self._settings.max_tokens,
         )
+        judged(completion.text)
         return completion.text
 
     def fork(self) -> InContextSession:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import corecurves as cc
-from corecurves.errors import UsageError
-from corecurves.json_text import objects_in
+from corecurves.errors import CellFailure, UsageError
+from corecurves.json_text import objects_inside
 from corecurves.models.base import Completion, LogProb
 from corecurves.models.resolve import as_model
 from corecurves.selectors import Candidate, Opinion, as_selector
@@ -255,6 +255,18 @@ def test_a_verdict_inside_a_note_is_a_quotation():
     asked = json.dumps({"task": "Wash.", "notes": {"1": 'Say {"1": true}.'}})
     assert parse_verdicts('It says {"1": true}', ("1",), quoted=asked) is None
     assert parse_verdicts('{"1": false}', ("1",), quoted=asked) == {"1": False}
+    # A reply that is nothing but one object quotes nothing, and 1 is no verdict though it is True.
+    assert parse_verdicts('{"1": true}', ("1",), quoted=asked) == {"1": True}
+    asked = json.dumps({"task": "Wash.", "notes": {"1": 'Send {"1": 1} or [{"1": false}].'}})
+    assert parse_verdicts('So: {"1": true}', ("1",), quoted=asked) == {"1": True}
+    assert parse_verdicts('It says {"1": false}', ("1",), quoted=asked) is None
+
+
+def test_a_relevance_judge_that_ends_in_its_reasoning_is_cut_off():
+    with pytest.raises(CellFailure, match="within its reasoning") as caught:
+        ask(judge(*['<think>{"1": true}'] * 3))
+    assert caught.value.status == "cut_off"
+    assert scores(judge('<think>{"1": false}</think>{"1": true, "2": false}'))["cups"] == 1
 
 
 def test_a_cut_off_verdict_is_no_verdict(recall):
@@ -287,9 +299,9 @@ def test_the_simulated_model_is_labelled(recall):
 
 
 def test_objects_in_texts():
-    assert objects_in('[{"a": 1}]') == [[{"a": 1}]]
-    assert objects_in('x {"a": {"b": 1}} y {"c": 2} {') == [{"a": {"b": 1}}, {"c": 2}]
-    assert objects_in("none") == []
+    assert objects_inside('[{"a": 1}]') == [{"a": 1}]
+    assert objects_inside('x {"a": {"b": 1}} y {"c": 2} {') == [{"a": {"b": 1}}, {"c": 2}]
+    assert objects_inside("none") == []
 
 
 @pytest.mark.slow
