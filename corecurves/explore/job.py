@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -27,6 +28,8 @@ class Job:
 
     def __init__(self, parts: Sequence[tuple[Plan, Work]], *, max_concurrency: int = 8) -> None:
         self.books: tuple[Ledger, ...] = tuple(open_ledger(plan, False) for plan, _ in parts)
+        for book in self.books:  # whoever has the job reads them; nobody else closes them
+            weakref.finalize(self, book.close)
         self.total = sum(len(plan) for plan, _ in parts)
         self._future = loop.start(self._run(parts, max_concurrency))
 

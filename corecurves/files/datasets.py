@@ -77,7 +77,8 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
     try:
         try:
             # In memory first: on a full disk, the HDF5 library takes the whole process with it.
-            sibling.write_bytes(encoded.to_netcdf(engine="h5netcdf"))
+            # Copied, as Python 3.13 complains of a buffer that an exception holds.
+            sibling.write_bytes(bytes(encoded.to_netcdf(engine="h5netcdf")))
         except (OSError, TypeError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise DatasetError(f"{target} cannot be written: {why}") from error
