@@ -131,8 +131,8 @@ def test_the_raw_reply_is_kept_beside_and_equal_judged_texts_share_a_grade():
         return f"<think>The {len(asked)}th time.</think>\nNo idea."
 
     ds = run(model, lambda case: graded.append(case.candidate) or True)
-    assert set(graded) == {"No idea."}
-    assert len(graded) < len(asked)
+    assert "<think>" not in " ".join(graded)
+    assert 0 < graded.count("No idea.") < len(asked)
     answers = ds.answer.values[ds.answer_recorded.values]
     assert len(set(answers)) == len(asked)
     assert all(answer.startswith("<think>The ") for answer in answers)
