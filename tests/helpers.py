@@ -8,7 +8,9 @@ from corecurves.systems.base import Turn
 
 
 class Rote:
-    """Says everything that it was told; counts its sessions and turns."""
+    """Says everything that it was told; counts its sessions and turns, so it stays here."""
+
+    travels = False
 
     def __init__(self, name="rote", *, fails_at=None):
         self.identity = Identity(name, "1")

@@ -114,6 +114,8 @@ def _attrs(plan: Plan, work: LaneWork) -> Mapping[str, JSON]:
         else work.system.identity.name,
         "simulated": "yes" if is_simulated(work.system) else "no",
         "identity": canonical_json(work.system.identity.content()),
+        "stochastic": "yes" if work.system.stochastic else "no",
+        "replay_process": plan.config["replay_process"],
         "pack_digest": canonical_json(packs),
         "config": canonical_json(dict(plan.config)),
     }  # fmt: skip

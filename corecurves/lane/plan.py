@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from uuid import uuid4
 
 import numpy as np
 
 from corecurves.arguments import whole
 from corecurves.canonical import JSON, digest, stable_seed
+from corecurves.engine.elsewhere import Elsewhere, frozen
 from corecurves.engine.plan import Plan
 from corecurves.errors import UsageError, unknown
 from corecurves.files.curricula import CurriculumSource, load_curricula, load_filler
@@ -63,7 +65,11 @@ def prepare(
         tuple(stable_seed("lane", seed, target.concept, sample) for sample in range(samples))
         for target in loaded
     )
-    work = LaneWork(adapter, loaded, scripts, seeds, mode)
+    elsewhere = None
+    if replays > 1 and adapter.travels and (raw := frozen(adapter)):
+        # What may be edited between two runs is read anew in each.
+        elsewhere = Elsewhere(raw, "" if adapter.bundled else uuid4().hex)
+    work = LaneWork(adapter, loaded, scripts, seeds, mode, elsewhere)
     return _plan(work, chosen, samples, replays, seed), work
 
 
@@ -82,7 +88,8 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
                 shared = work.mode == "prefix" and r == 0
                 number = next(group)
                 for k in range(len(script.corrections) + 1):
-                    place = [curriculum.concept, k, arm, s, r, "prefix" if shared else "fresh"]
+                    way = "elsewhere" if r and work.elsewhere else "fresh"
+                    place = [curriculum.concept, k, arm, s, r, "prefix" if shared else way]
                     keys.append(digest(["lane", taught[k], work.seeds[c][s], place]))
                     index.append((c, k, a, s, r))
                     groups.append(number if shared or k == 0 else (number := next(group)))
@@ -102,6 +109,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
         "arms": list(arms),
         "samples": samples,
         "replays": replays,
+        "replay_process": _replay_process(work, replays),
         "seed": seed,
         "mode": work.mode,
     }
@@ -121,6 +129,12 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
         volatile=unrecognisable(system=work.system),
         cost={"cells": len(keys), "teaching_turns": turns, "probes": len(keys)},
     )
+
+
+def _replay_process(work: LaneWork, replays: int) -> str:
+    if replays < 2:
+        return ""
+    return "another interpreter, another hash seed" if work.elsewhere else "same process"
 
 
 def _taught_hashes(identity: dict[str, JSON], script: Script) -> list[str]:

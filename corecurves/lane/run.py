@@ -104,7 +104,7 @@ def run_lane(
     array([0., 1., 2.])
     """
     plan, work = prepare(curricula, system, arms, samples, replays, seed, mode)
-    with open_ledger(plan, ledger) as book:
+    with open_ledger(plan, ledger) as book, work:
         run(
             plan, work, book,
             executor=executor, max_concurrency=max_concurrency, progress=progress,
@@ -147,7 +147,7 @@ async def arun_lane(
         See `run_lane`.
     """
     plan, work = prepare(curricula, system, arms, samples, replays, seed, mode)
-    with open_ledger(plan, ledger) as book:
+    with open_ledger(plan, ledger) as book, work:
         await arun_apart(
             plan, work, book,
             executor=executor, max_concurrency=max_concurrency, progress=progress,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from corecurves.canonical import JSON, digest
+from corecurves.engine.elsewhere import Elsewhere
 from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
@@ -64,6 +65,8 @@ class LaneWork:
         By concept and sample.
     mode : str
         ``fresh`` or ``prefix``.
+    elsewhere : Elsewhere or None
+        Where replays are run; None for this process.
     """
 
     actor: ClassVar[str] = "system"
@@ -73,6 +76,14 @@ class LaneWork:
     scripts: Sequence[tuple[Script, ...]] | Mapping[int, tuple[Script, ...]]
     seeds: Sequence[tuple[int, ...]] | Mapping[int, tuple[int, ...]]
     mode: str
+    elsewhere: Elsewhere | None = None
+
+    def __enter__(self) -> LaneWork:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.elsewhere is not None:
+            self.elsewhere.end()
 
     def part(self, cells: Sequence[Cell]) -> LaneWork:
         """The same for some cells alone: the scripts and seeds of their concepts."""
@@ -86,6 +97,8 @@ class LaneWork:
 
     def prepare(self) -> bool:
         """Look at one session: whether turns block, and whether it can fork."""
+        if self.elsewhere is not None:
+            self.elsewhere.start()  # it imports while the first cells run
         try:
             session = self.system.start(0)
         except Exception:
@@ -103,9 +116,12 @@ class LaneWork:
 
     async def run(self, cells: Sequence[Cell], sink: Sink) -> None:
         """Work on cells, handing each record over as soon as it is known."""
-        for _, group in itertools.groupby(cells, self._shares):
+        for shared, group in itertools.groupby(cells, self._shares):
             together = list(group)
-            if self.mode == "prefix" and together[0].index[4] == 0:
+            if self.elsewhere is not None and shared[0] < 0:
+                away = replace(self.part(together), elsewhere=None)
+                await self.elsewhere.run(away, self.actor, together, sink)
+            elif self.mode == "prefix" and together[0].index[4] == 0:
                 await self._run_prefix(together, sink)
             else:
                 for cell in together:
@@ -113,7 +129,7 @@ class LaneWork:
 
     def _shares(self, cell: Cell) -> tuple[int, ...]:
         concept, _, arm, sample, replay = cell.index
-        return concept, arm, sample, replay
+        return (-1,) if replay and self.elsewhere else (concept, arm, sample, replay)
 
     async def _run_fresh(self, cell: Cell, sink: Sink) -> None:
         concept, k, arm, sample, _ = cell.index

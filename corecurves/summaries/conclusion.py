@@ -121,7 +121,7 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
         cannot.append(_NEVER.format(name, BASELINES[name]) if name in BASELINES else _ALONE)
     else:
         cannot.append(_ONE_ARM)
-    cannot += [*_gate(str(summary.gate.item())), *_lost(summary)]
+    cannot += [*_gate(summary), *_lost(summary)]
     taught = of.get("taught", of[arms[0]])
     cannot += _limits(int(np.isfinite(taught).sum()))
     return Conclusion(_about(summary, int(inside.sum())), tuple(can), tuple(cannot), figures)
@@ -281,12 +281,17 @@ def _simulated(summary: xr.Dataset) -> list[str]:
     return [f"Anything about a real model: SIMULATED is {which}."]
 
 
-def _gate(gate: str) -> list[str]:
-    if gate == "passed":
-        return []
+def _gate(summary: xr.Dataset) -> list[str]:
+    gate = summary.gate.item()
     if gate == "failed":
         return ["Anything from these curves: too few snapshots can be reproduced (gate: failed)."]
-    return ["Whether the points can be reproduced: replays were not compared."]
+    if gate == "not measured":
+        return ["Whether the points can be reproduced: replays were not compared."]
+    if summary.attrs.get("replay_process") == "same process":
+        return [
+            "Whether another interpreter reproduces the points: replays ran in the same process."
+        ]
+    return []
 
 
 def _lost(summary: xr.Dataset) -> list[str]:

@@ -13,7 +13,7 @@ from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
 from corecurves.summaries.refusals import refusals
 
-__all__ = ["GATE", "summarize_lane"]
+__all__ = ["GATE", "gate_arm", "summarize_lane"]
 
 GATE = 0.95
 """The one structural gate: below this share of reproduced snapshots no curve can be trusted."""
@@ -46,7 +46,9 @@ def summarize_lane(
         ``corrections_to_saturation`` (NaN when never, see ``…_state``), ``saturation_score``, and
         the ``delay`` of each token. Aggregates by arm, each with an interval along ``ci_bound``;
         a concept's samples are averaged first. ``survival (arm, delay)`` is the Kaplan–Meier share
-        of tokens not yet heard, clustered by concept. ``replay_determinism`` and ``gate``.
+        of tokens not yet heard, clustered by concept. ``replay_determinism`` and ``gate``; the
+        attribute ``replay_process`` says where replays were run, and ``seed_spread`` by how much
+        the hits of samples, each with a seed of its own, differ.
         ``refusals (concept, arm)`` says what the system's review refused.
 
     Raises
@@ -94,6 +96,7 @@ def summarize_lane(
         **_survival(delays, counted, confidence),
         **_counts(ds, planned, counted),
         **_replay(ds, counted),
+        "seed_spread": _seed_spread(ds, counted),
         "refusals": refusals(ds),
     }
     summary = xr.Dataset(figures).assign_coords(ci_bound=list(_BOUNDS))
@@ -304,9 +307,22 @@ def _counts(
     }
 
 
+def _seed_spread(ds: xr.Dataset, counted: NDArray[np.bool_]) -> xr.DataArray:
+    """Mean over snapshots of the standard deviation over samples; NaN with fewer than two."""
+    hits = ds.hits[counted]
+    known = hits.notnull().sum("sample")
+    spread = hits.fillna(0.0).where(hits.notnull()).std("sample", ddof=1).where(known > 1)
+    found: xr.DataArray = spread.mean(("concept", "k"))
+    return found.assign_attrs(_label("standard deviation of hits between seeds", "tokens"))
+
+
+def gate_arm(ds: xr.Dataset) -> str:
+    """The arm whose snapshots the gate looks at."""
+    return "taught" if "taught" in ds.arm else str(ds.arm.values[0])
+
+
 def _replay(ds: xr.Dataset, counted: NDArray[np.bool_]) -> dict[str, xr.DataArray]:
-    arm = "taught" if "taught" in ds.arm else ds.arm.values[0]
-    match = ds.replay_match[counted].sel(arm=arm)
+    match = ds.replay_match[counted].sel(arm=gate_arm(ds))
     planned, matched = int(match.notnull().sum()), int((match == 1).sum())
     share = matched / planned if planned else np.nan
     gate = "not measured" if not planned else "passed" if share >= GATE else "failed"

@@ -15,6 +15,7 @@ from corecurves.engine.dataset import check_dataset
 from corecurves.errors import DatasetError, UsageError
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import difference_interval, no_spread_half_width, t_interval
+from corecurves.summaries.lane import gate_arm
 from corecurves.systems.baselines import BASELINES
 
 __all__ = ["compare_systems", "identity_name"]
@@ -122,6 +123,8 @@ def compare_systems(
         **_counts(cut, arms),
         "replay_determinism": ("system", [_replay(ds) for ds in cut.values()],
                                _label("reproduced snapshots / planned snapshots, taught")),
+        "replay_process": ("system", [str(ds.attrs.get("replay_process", "")) for ds in
+                                      cut.values()], _label("where replays were run")),
     }  # fmt: skip
     coords = {"system": list(datasets), "arm": arms, "ci_bound": ["lower", "upper"]}
     summary = xr.Dataset(figures, coords | {"concept": concepts, "k": k})
@@ -269,8 +272,7 @@ def _counts(cut: Mapping[str, xr.Dataset], arms: list[str]) -> dict[str, Any]:
 
 
 def _replay(ds: xr.Dataset) -> float:
-    arm = "taught" if "taught" in ds.arm else ds.arm.values[0]
-    match = ds.replay_match.sel(arm=arm)
+    match = ds.replay_match.sel(arm=gate_arm(ds))
     planned = int(match.notnull().sum())
     return float((match == 1).sum()) / planned if planned else float("nan")
 

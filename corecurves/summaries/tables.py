@@ -8,6 +8,7 @@ import numpy as np
 
 from corecurves.errors import DatasetError
 from corecurves.summaries.figures import decimals, with_interval
+from corecurves.summaries.lane import GATE, gate_arm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,8 +143,8 @@ def text_lane(summary: xr.Dataset) -> str:
     --------
     >>> import corecurves as cc
     >>> summary = cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False))
-    >>> print(cc.text_lane(summary).splitlines()[-1])
-    gate: passed (replay determinism 1.00, 20 of 20 snapshots reproduced; at least 0.95)
+    >>> print(cc.text_lane(summary).splitlines()[-1].partition(";")[0])
+    gate: passed (replay determinism 1.00, 20 of 20 snapshots reproduced
     """
     concepts = table_lane(summary).reset_index().drop(columns="vault hits by k")
     totals = aggregates_lane(summary).T
@@ -175,7 +176,8 @@ def gate_line(summary: xr.Dataset) -> str:
     Returns
     -------
     str
-        The state, and what it rests on.
+        The state, and what it rests on. Of a stochastic system it is *seed* reproducibility, and
+        the spread between seeds stands beside it.
 
     Examples
     --------
@@ -186,11 +188,23 @@ def gate_line(summary: xr.Dataset) -> str:
     state = summary.gate.item()
     if state == "not measured":
         return "gate: not measured (replays were not compared; run with replays=2)"
-    return (
-        f"gate: {state} (replay determinism {summary.replay_determinism.item():.2f}, "
+    stochastic = summary.attrs.get("stochastic") == "yes"
+    where = summary.attrs.get("replay_process") or "same process"
+    line = (
+        f"gate: {state} ({'seed reproducibility' if stochastic else 'replay determinism'} "
+        f"{summary.replay_determinism.item():.2f}, "
         f"{int(summary.replay_matched)} of {int(summary.replay_planned)} snapshots reproduced; "
-        "at least 0.95)"
+        f"at least {GATE}; replays: {where})"
     )
+    if stochastic:
+        spread = float(summary.seed_spread.sel(arm=gate_arm(summary)))
+        n = summary.sizes["sample"]
+        line += (
+            "; the spread between seeds was not measured: run with samples=2 or more"
+            if np.isnan(spread)
+            else f"; between seeds hits differ by {spread:.2f} tokens (SD of {n} samples)"
+        )
+    return line
 
 
 def _refused(summary: xr.Dataset) -> list[str]:

@@ -69,6 +69,8 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
             row[f"above {name}"] = "–" if beside else with_interval(gap, ci, 2, sign=True)
         row["judged"] = f"{int(one.cells_judged.sum())} of {int(one.cells_planned.sum())}"
         unknown = bool(one.replay_determinism.isnull())
-        row["reproduced"] = "not compared" if unknown else number(one.replay_determinism, 2)
+        same = " (same process)" if one.replay_process.item() == "same process" else ""
+        share = f"{number(one.replay_determinism, 2)}{same}"
+        row["reproduced"] = "not compared" if unknown else share
         rows[system] = row
     return pd.DataFrame.from_dict(rows, orient="index")

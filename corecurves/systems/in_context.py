@@ -111,6 +111,16 @@ class InContextSystem:
         """Whether another process could not recognise the model."""
         return self.model.volatile
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether replies are sampled."""
+        return self.settings.temperature > 0
+
+    @property
+    def travels(self) -> bool:
+        """Whether it may be copied: a second copy of weights in this process is too dear."""
+        return self.model.concurrency != 1
+
     @cached_property
     def identity(self) -> Identity:
         """Who answers; the settings hold the model's identity and every fixed text."""

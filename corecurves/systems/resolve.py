@@ -70,6 +70,25 @@ class Adapter:
         anonymous = getattr(self.system, "identity", None) is None
         return anonymous or bool(getattr(self.system, "volatile", False))
 
+    @property
+    def travels(self) -> bool:
+        """Whether its replays may be run by a copy of it, in another interpreter."""
+        return bool(getattr(self.system, "travels", True))
+
+    @property
+    def bundled(self) -> bool:
+        """Whether all that answers is code of this package."""
+        return isinstance(self.source, str) and self.source.partition("?")[0] in (
+            *_BUNDLED,
+            "in-context:simulated",
+        )
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether the answers of two seeds may differ; one that takes a seed may say that not."""
+        takes = hasattr(self.system, "start") and self._takes_seed
+        return bool(getattr(self.system, "stochastic", takes))
+
     def start(self, seed: int) -> Any:
         """Start a session that remembers nothing.
 

@@ -91,6 +91,9 @@ class GroundedSystem:
     'wisdom -is-> judgment'
     """
 
+    stochastic = False
+    """A seed changes the vectors of the vault, and no answer."""
+
     def __init__(self, settings: GroundedSettings | None = None, pack: Pack | None = None) -> None:
         self.settings = settings or GroundedSettings()
         self._given = pack
