@@ -9,7 +9,8 @@ from yaml.nodes import Node, SequenceNode
 
 from corecurves.errors import unknown
 from corecurves.files.pairs import check_levels, check_outcome
-from corecurves.files.yaml_text import Reader
+from corecurves.files.rose_cases import is_rose_case, read_rose_cases
+from corecurves.files.yaml_text import Absent, Reader
 from corecurves.specs.lesson import (
     DROPPED_KINDS,
     Checks,
@@ -47,6 +48,8 @@ class Bench:
         In the order of the files.
     places : dict of str to str
         Where each id stands: lessons and cases share one Dataset's labels.
+    notes : list of str
+        What to know, and no fault.
     """
 
     strict: bool
@@ -54,6 +57,24 @@ class Bench:
     episodes: dict[str, tuple[Episode, ...]] = field(default_factory=dict)
     cases: list[ServedCase] = field(default_factory=list)
     places: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def own_id(self, reader: Reader, node: Node) -> str:
+        """Id of a lesson or case, which no other has.
+
+        Parameters
+        ----------
+        reader : Reader
+            Reader of the file.
+        node : Node
+            The id.
+
+        Returns
+        -------
+        str
+            Empty where it cannot be read.
+        """
+        return _id(reader, node, self.places)
 
     def read(self, reader: Reader, root: Node) -> None:
         """Add what a file holds; what is wrong in it goes to the reader's faults.
@@ -66,7 +87,7 @@ class Bench:
             The file's root.
         """
         table = reader.mapping(
-            root, "a bench file", required=(), optional=("family", "lessons", "cases")
+            root, "a bench file", required=(), optional=("version", "family", "lessons", "cases")
         )
         if table is None:
             return
@@ -75,8 +96,12 @@ class Bench:
             reader.fault(root, "a bench file with lessons lacks `family`; write `family: …`")
         for node in reader.items(table["lessons"], "lessons") if "lessons" in table else ():
             self._lesson(reader, node, family)
-        for node in reader.items(table["cases"], "cases") if "cases" in table else ():
-            self._case(reader, node)
+        cases = list(reader.items(table["cases"], "cases")) if "cases" in table else []
+        rose = [node for node in cases if is_rose_case(node)]
+        read_rose_cases(self, reader, rose)
+        for node in cases:
+            if node not in rose:
+                self._case(reader, node)
 
     def _lesson(self, reader: Reader, node: Node, family: str) -> None:
         table = reader.mapping(
@@ -85,7 +110,7 @@ class Bench:
         )  # fmt: skip
         if table is None:
             return
-        own = _id(reader, table["id"], self.places)
+        own = self.own_id(reader, table["id"])
         title = reader.text(table["title"], "title") or ""
         kind = _kind(reader, table["kind"], list(_KINDS))
         demo = bool(reader.flag(table["demo"], "demo")) if "demo" in table else False
@@ -123,7 +148,7 @@ class Bench:
         )  # fmt: skip
         if table is None:
             return
-        own = _id(reader, table["id"], self.places)
+        own = self.own_id(reader, table["id"])
         kind = _kind(reader, table["kind"], list(_CASE_KINDS))
         places: dict[str, str] = {}
         lessons: dict[str, str] = {}
@@ -133,7 +158,7 @@ class Bench:
                 label = _id(reader, inner["id"], places)
                 lessons.setdefault(label, reader.text(inner["text"], "text") or "")
         least = _CASE_KINDS.get(kind, 0)
-        if len(lessons) < least:
+        if len(lessons) < least and isinstance(table["lessons"], SequenceNode):
             reader.fault(
                 table["lessons"],
                 f"a {kind} case has {len(lessons)} of at least {least} lessons; write them",
@@ -145,7 +170,7 @@ class Bench:
 
 def _levels(reader: Reader, node: Node, lesson: str) -> Iterator[Level]:
     nodes = list(reader.items(node, "levels"))
-    if not nodes:
+    if not nodes and isinstance(node, SequenceNode):
         reader.fault(node, "`levels` has no level; write at least the full text")
     found: list[tuple[Level, Node]] = []
     for depth, item in enumerate(nodes):
@@ -210,8 +235,8 @@ def _outcome(reader: Reader, table: dict[str, Node], task: str, *, strict: bool)
         if inner is not None:
             checks = Checks(*(tuple(_texts(reader, inner, key)) for key in ("must", "must_not")))
     outcome = Outcome(good, trap, checks)
-    if len(reader.faults) > before:  # what is no list has neither pairs nor tokens
-        return outcome
+    if len(reader.faults) > before or isinstance(table["good"], Absent):
+        return outcome  # what is no list has neither pairs nor tokens
     for (key, index), message in check_outcome(outcome, task, strict=strict):
         node = table.get(key, table["good"])
         if index is not None and isinstance(node, SequenceNode):

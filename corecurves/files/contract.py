@@ -6,13 +6,14 @@ held only to those that its curve needs in order to mean anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from corecurves.errors import Fault
 from corecurves.specs import Curriculum, Pack, Token
-from corecurves.text import contains, hits, words
+from corecurves.text import contains, counted, hits, words
 
-__all__ = ["check_curriculum", "check_together"]
+__all__ = ["check_curriculum", "check_together", "contract_notes", "outside"]
 
 
 def check_curriculum(
@@ -21,6 +22,8 @@ def check_curriculum(
     file: str,
     places: Mapping[str, int],
     line: int,
+    *,
+    case: bool = False,
 ) -> list[Fault]:
     """Faults of one curriculum.
 
@@ -36,6 +39,9 @@ def check_curriculum(
         Line of each key.
     line : int
         Line of the curriculum.
+    case : bool
+        Whether it is a case in the form of the contract's own lane, which runs whatever it is
+        given: what such a case breaks of the contract is for `contract_notes`.
 
     Returns
     -------
@@ -51,7 +57,8 @@ def check_curriculum(
                 message = f"the {key} already contains the expected token '{token.text}'"
                 faults.append(Fault(file, at, f"{message}; ask without it"))
     if curriculum.contract:
-        faults += [Fault(file, at or line, m) for at, m in _one_each(curriculum)]
+        if not case:
+            faults += [Fault(file, at or line, m) for at, m in _one_each(curriculum)]
         if pack is not None:
             concept = places.get("concept", line)
             faults += [Fault(file, at or concept, m) for at, m in _words(curriculum, pack)]
@@ -166,14 +173,68 @@ def _one_each(curriculum: Curriculum) -> Found:
         seen |= set(new)
 
 
+def outside(curriculum: Curriculum, pack: Pack) -> dict[str, int]:
+    """Concept and expected tokens that are no words of a pack.
+
+    Parameters
+    ----------
+    curriculum : Curriculum
+        The curriculum.
+    pack : Pack
+        The pack.
+
+    Returns
+    -------
+    dict of str to int
+        Line of the correction by token; 0 for the concept.
+    """
+    said = {curriculum.concept: 0} | {
+        token.text: correction.line
+        for correction in curriculum.corrections
+        for token in correction.adds
+    }
+    return {w: at for w, at in said.items() if words(w) and w.casefold() not in pack.by_form}
+
+
+def contract_notes(curricula: Iterable[Curriculum], pack: Pack) -> list[str]:
+    """What curricula break of the contract without a fault, a line a file.
+
+    Parameters
+    ----------
+    curricula : iterable of Curriculum
+        Those under the contract count.
+    pack : Pack
+        The standard pack; one that a curriculum names is checked when it is read.
+
+    Returns
+    -------
+    list of str
+        Empty where they keep it.
+    """
+    found = []
+    for file, group in groupby(curricula, lambda one: one.source.partition(":")[0]):
+        kept = [one for one in group if one.contract]
+        unpacked = [one for one in kept if not one.pack]
+        every = {w for one in unpacked for w in (one.concept, *(t.text for t in one.tokens))}
+        missing = sorted({word for one in unpacked for word in outside(one, pack)})
+        if missing:
+            listed = ", ".join(missing[:8]) + ", …" * (len(missing) > 8)
+            found.append(
+                f"{file}: {len(missing)} of {len(every)} words are not in {pack.name}, the edition "
+                f"of this library ({listed}): they matter to `grounded` alone"
+            )
+        breaks = [m for one in kept for _, m in _one_each(one)]
+        if breaks:
+            found.append(
+                f"{file}: {counted(len(breaks), 'correction')} break the contract: {breaks[0]}"
+            )
+    return found
+
+
 def _words(curriculum: Curriculum, pack: Pack) -> Found:
     """Faults of concepts and tokens that are not in the pack."""
-    if curriculum.concept.casefold() not in pack.by_form:
-        yield (0, f"the concept {_outside(curriculum.concept, pack)}")
-    for correction in curriculum.corrections:
-        for token in correction.adds:
-            if words(token.text) and token.text.casefold() not in pack.by_form:
-                yield (correction.line, f"the token {_outside(token.text, pack)}")
+    for word, line in outside(curriculum, pack).items():
+        yield line, f"the {'token' if line else 'concept'} {_outside(word, pack)}"
 
 
 def _outside(word: str, pack: Pack) -> str:

@@ -6,18 +6,20 @@ file, its line, what is wrong and what to write.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from corecurves.bundled import bundled_names, bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
-from corecurves.files.contract import check_curriculum, check_together
+from corecurves.files.contract import check_curriculum, check_together, outside
 from corecurves.files.markdown_episodes import EPISODE_FILES
 from corecurves.files.nodes import json_lines, value_node
 from corecurves.files.packs import STANDARD_PACK, load_pack, pack_path
-from corecurves.files.yaml_text import Reader, read_text
+from corecurves.files.yaml_text import Reader, read_text, spelled
 from corecurves.specs import Correction, Curriculum, Pack, Token
 from corecurves.text import hits
 
@@ -116,7 +118,7 @@ def check_curricula(
         shown = source if isinstance(source, str | Path) else repr(source)
         raise UsageError(f"there is no curriculum in {shown}; give a split, a file or a folder")
     faults += check_together(found)
-    return tuple(found), tuple(sorted(set(faults)))
+    return tuple(found), tuple(sorted(set(map(spelled, faults))))
 
 
 def load_filler(source: str | Path | None = None) -> tuple[Correction, ...]:
@@ -186,7 +188,7 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
     if path.is_file():
         if path.suffix not in _SUFFIXES:
             raise UsageError(f"{path} is no curriculum file; give {', '.join(_SUFFIXES)}")
-        return [(path, path.resolve().parent.name)]
+        return [(path, _split(path))]
     if not path.is_dir():
         raise UsageError(f"{unknown('split', str(source), splits())}; nor is it a file or folder")
     files = [
@@ -198,7 +200,13 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
     ]
     if not files:
         raise UsageError(f"the folder {path} has no {' or '.join(_SUFFIXES)} file in it")
-    return [(file, file.resolve().parent.name) for file in files]
+    return [(file, _split(file)) for file in files]
+
+
+def _split(file: Path) -> str:
+    """Name of the folder, or of the one above where that is a version: ``public/v1``."""
+    folder = file.resolve().parent
+    return (folder.parent if re.fullmatch(r"v\d+", folder.name) else folder).name
 
 
 def _beside_lessons(file: Path) -> bool:
@@ -240,6 +248,7 @@ def _curriculum(reader: Reader, node: Node, folder: Path, split: str) -> Curricu
     is_case = isinstance(node, MappingNode) and any(
         getattr(key, "value", None) in ("curriculum", "expected_tokens") for key, _ in node.value
     )
+    before = len(reader.faults)
     table = reader.mapping(
         node, "a curriculum",
         required=_CASE_REQUIRED if is_case else _REQUIRED,
@@ -247,7 +256,6 @@ def _curriculum(reader: Reader, node: Node, folder: Path, split: str) -> Curricu
     )  # fmt: skip
     if table is None:
         return None
-    before = len(reader.faults)
     text = {
         key: reader.text(table[key], key)
         for key in ("concept", "probe", "opening", "seed", "shape", "split", "pack")
@@ -255,28 +263,36 @@ def _curriculum(reader: Reader, node: Node, folder: Path, split: str) -> Curricu
     }
     flag = reader.flag(table["contract"], "contract") if "contract" in table else True
     contract = flag if flag is not None else True
-    pack = _pack(reader, table.get("pack"), text.get("pack", STANDARD_PACK), folder)
+    # Whoever names no pack has not promised its words, and a case is written for another system.
+    default = "none" if is_case else STANDARD_PACK
+    pack = _pack(reader, table.get("pack"), text.get("pack", default), folder)
+    found_before = len(reader.faults)
     corrections = _case(reader, table) if is_case else _corrections(reader, table["corrections"])
-    if len(reader.faults) > before:
+    if len(reader.faults) > found_before or not corrections:
         return None
     concept, probe = text["concept"] or "", text["probe"] or ""
     # A case's `seed` is the turn before the first correction; it is the probe where there is none.
-    default = (text.get("seed") or probe) if is_case else f"Tell me about {concept}."
+    first = (text.get("seed") or probe) if is_case else f"Tell me about {concept}."
     curriculum = Curriculum(
         concept=concept,
         probe=probe,
         corrections=tuple(corrections),
-        opening=text.get("opening") or default,
+        opening=text.get("opening") or first,
         shape=text.get("shape") or "mixed",
         split=text.get("split") or split,
-        pack=pack.name if pack else "",
-        pack_digest=pack.digest if pack else "",
         contract=contract,
         source=reader.name if reader.line(node) == 0 else f"{reader.name}:{reader.line(node)}",
     )
+    if pack and "pack" not in table and contract and outside(curriculum, pack):
+        pack = None
+    if pack:
+        curriculum = replace(curriculum, pack=pack.name, pack_digest=pack.digest)
     places = {key: reader.line(table[key]) for key in table}
-    reader.faults += check_curriculum(curriculum, pack, reader.name, places, reader.line(node))
-    return curriculum
+    whole = len(reader.faults) == before
+    reader.faults += check_curriculum(
+        curriculum, pack, reader.name, places, reader.line(node), case=is_case
+    )
+    return curriculum if whole else None
 
 
 def _pack(reader: Reader, node: Node | None, name: str | None, folder: Path) -> Pack | None:
@@ -337,9 +353,9 @@ def _case(reader: Reader, table: dict[str, Node]) -> list[Correction]:
     expected: list[Token] = []
     for item in reader.items(table["expected_tokens"], "expected_tokens"):
         expected += _tokens(reader, item)
-    if not texts:
+    if not texts and isinstance(table["curriculum"], SequenceNode):
         reader.fault(table["curriculum"], "`curriculum` is empty; write at least one correction")
-    if not expected:
+    if not expected and isinstance(table["expected_tokens"], SequenceNode):
         reader.fault(table["expected_tokens"], "`expected_tokens` is empty; write at least one")
     seen: set[str] = set()
     found = []
@@ -348,7 +364,7 @@ def _case(reader: Reader, table: dict[str, Node]) -> list[Correction]:
         new = [t for t, hit in zip(expected, stands, strict=True) if hit and t.text not in seen]
         seen |= {token.text for token in new}
         found.append(Correction(text or "", tuple(new), line=line))
-    for token in expected:
+    for token in expected if texts else ():
         if token.text not in seen:
             reader.fault(
                 table["expected_tokens"],

@@ -21,11 +21,12 @@ from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.front_matter import split_front_matter
 from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
 from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
-from corecurves.files.yaml_text import Reader, read_text
+from corecurves.files.pairs import unlike_note
+from corecurves.files.yaml_text import Reader, read_text, spelled
 from corecurves.specs.lesson import DROPPED_KINDS, Lesson, Level, Store
 from corecurves.text import count_tokens
 
-__all__ = ["load_markdown", "looks_like_markdown"]
+__all__ = ["check_markdown", "load_markdown", "looks_like_markdown"]
 
 _EXAMPLE = "own_notes"
 _LEVEL = re.compile(r"(?P<stem>.+)\.L(?P<depth>\d{1,3})", re.IGNORECASE)
@@ -98,6 +99,37 @@ def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
     >>> [level.name for level in store.lessons[0].levels]
     ['L0', 'L1', 'L2']
     """
+    store, faults = check_markdown(folder, shown=shown)
+    if faults:
+        raise FileFaults(faults)
+    return store
+
+
+def check_markdown(folder: str | Path, *, shown: str = "") -> tuple[Store, tuple[Fault, ...]]:
+    """Lessons and episodes of a folder of Markdown files, and everything that is wrong in it.
+
+    Parameters
+    ----------
+    folder, shown
+        See `load_markdown`.
+
+    Returns
+    -------
+    store : Store
+        What could be read.
+    faults : tuple of Fault
+        Sorted by file and line.
+
+    Raises
+    ------
+    UsageError
+        If there is no such folder, or no lesson in it.
+
+    Examples
+    --------
+    >>> check_markdown("own_notes")[1]
+    ()
+    """
     path = Path(folder)
     if str(folder) == _EXAMPLE and not path.exists():
         path, shown = bundled_path("episodes", _EXAMPLE), shown or f"episodes/{_EXAMPLE}"
@@ -110,30 +142,27 @@ def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
     names: dict[str, str] = {}
     files, found = _levels_by_stem(path, shown, notes, faults)
     for stem, depths in sorted(files.items()):
-        lesson, place = _lesson(stem, depths, notes, faults)
-        if lesson is None:
+        own, lesson, place = _lesson(stem, depths, notes, faults)
+        if own in names and own:
+            message = f"the id '{own}' is also that of {names[own]}.md; rename one"
+            faults.append(Fault(place, 1, message))
             continue
-        if lesson.id in lessons:
-            first = names[lesson.id]
-            faults.append(
-                Fault(place, 1, f"the id '{lesson.id}' is also that of {first}.md; rename one")
-            )
-            continue
-        lessons[lesson.id] = lesson
-        names[lesson.id] = stem
+        names[own] = stem
+        if lesson is not None:
+            lessons[own] = lesson
     if not found:
         raise UsageError(f"{shown} has no Markdown file in it; write each lesson as `name.md`")
     one = len(files) == 1
-    episodes = read_episodes(path, shown, lessons, names, faults, one=one)
-    if faults:
-        raise FileFaults(faults)
-    return Store(
+    episodes = read_episodes(path, shown, lessons, names, notes, faults, one=one)
+    note = unlike_note({e.id: e.outcome for key in lessons for e in episodes[key]})
+    store = Store(
         name=path.resolve().name,
         lessons=tuple(lessons[key] for key in sorted(lessons)),
         episodes={key: tuple(episodes[key]) for key in sorted(lessons)},
-        skipped=tuple(notes),
+        skipped=(*notes, *filter(None, [note])),
         path=str(path.absolute()),
     )
+    return store, tuple(sorted(set(map(spelled, faults))))
 
 
 def _levels_by_stem(
@@ -160,8 +189,8 @@ def _levels_by_stem(
 
 def _lesson(
     stem: str, files: Mapping[int, tuple[Path, str]], notes: list[str], faults: list[Fault]
-) -> tuple[Lesson | None, str]:
-    """Lesson of a name's files, and where it stands."""
+) -> tuple[str, Lesson | None, str]:
+    """Id of a name's files, their lesson, and where it stands; no id where it cannot be read."""
     pages = {
         depth: page
         for depth, (path, name) in sorted(files.items())
@@ -175,8 +204,8 @@ def _lesson(
             what = "the full lesson" if depth == 1 else f"level {depth - 1}"
             message = f"is level {depth}, and {what} is not there; write {lower}, or rename this"
             faults.append(Fault(name, 1, message))
-    if len(pages) < len(files) or 0 not in pages:
-        return None, first
+    if 0 not in pages:
+        return "", None, first
     head = pages[0]
     own = text_of(head.reader, head.table, "id") or stem
     if "/" in own:
@@ -194,8 +223,10 @@ def _lesson(
                 f"{before.name}; shorten it"
             )
             faults.append(Fault(pages[level.depth].path, 1, message))
+    if len(pages) < len(files):
+        return own, None, first
     title = title or next(_headings(head.text), stem)
-    return Lesson(own, title, family, kind, tuple(levels), demo), first
+    return own, Lesson(own, title, family, kind, tuple(levels), demo), first
 
 
 def _page(

@@ -10,7 +10,7 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from corecurves.errors import Fault, unknown
 from corecurves.files.nodes import json_lines
 from corecurves.files.pairs import check_outcome
-from corecurves.files.yaml_text import Reader, read_text
+from corecurves.files.yaml_text import Absent, Reader, read_text
 from corecurves.specs.lesson import Checks, Episode, Lesson, Outcome
 
 __all__ = ["EPISODE_FILES", "read_episodes"]
@@ -24,6 +24,7 @@ def read_episodes(
     shown: str,
     lessons: Mapping[str, Lesson],
     stems: Mapping[str, str],
+    notes: list[str],
     faults: list[Fault],
     *,
     one: bool,
@@ -39,7 +40,10 @@ def read_episodes(
     lessons : mapping of str to Lesson
         Lessons by id.
     stems : mapping of str to str
-        Name of each lesson's file without its ending, by id; an episode may give either.
+        Name of each lesson's file without its ending, by id, be the lesson wrong inside; an episode
+        may give either.
+    notes : list of str
+        Where lessons go that no episode is about.
     faults : list of Fault
         Where faults go.
     one : bool
@@ -51,9 +55,10 @@ def read_episodes(
         A key a lesson. An episode without an id is called by its number in the folder.
     """
     before = len(faults)
-    whole = not faults  # of a lesson that could not be read, an episode is no second fault
-    found: dict[str, list[Episode]] = {key: [] for key in lessons}
-    by_name = {**{stem: key for key, stem in stems.items()}, **{key: key for key in lessons}}
+    # Of a lesson whose id could not be read, an episode is no second fault.
+    whole = "" not in stems
+    found: dict[str, list[Episode]] = {key: [] for key in (*lessons, *stems)}
+    by_name = {**{stem: key for key, stem in stems.items()}, **{key: key for key in stems}}
     places: dict[str, str] = {}
     files = [name for name in EPISODE_FILES if (folder / name).is_file()]
     if not files:
@@ -71,13 +76,11 @@ def read_episodes(
             number += 1
             _add(reader, node, number, by_name, lessons, found, places, one=one, whole=whole)
     if len(faults) == before:
-        for key, episodes in found.items():
-            if not episodes:
-                message = (
-                    f"no episode is about this lesson; write one in {files[0]} "
-                    f"with the lesson '{key}', or move this file out of the folder"
-                )
-                faults.append(Fault(f"{shown}/{stems[key]}.md", 1, message))
+        notes += [
+            f"{stems[key]}.md: no episode is about it (`lesson: {key}` in {files[0]} makes one)"
+            for key in lessons
+            if not found[key]
+        ]
     return found
 
 
@@ -127,7 +130,8 @@ def _add(
             reader.fault(
                 node, f"an episode is a copy of '{same[0]}', and would count twice; remove one"
             )
-        found[key].append(Episode(own, task, outcome, family=lessons[key].family, created=created))
+        family = lessons[key].family if key in lessons else ""
+        found[key].append(Episode(own, task, outcome, family=family, created=created))
 
 
 def _about(
@@ -173,7 +177,7 @@ def _outcome(reader: Reader, table: Mapping[str, Node], task: str) -> Outcome:
         )
         checks = Checks(*words)
     outcome = Outcome(good, trap, checks)
-    if len(reader.faults) == before:
+    if len(reader.faults) == before and not isinstance(table["good"], Absent):
         for (key, index), message in check_outcome(outcome, task):
             node = table.get(key, table["good"])
             if index is not None and isinstance(node, SequenceNode):
@@ -184,6 +188,6 @@ def _outcome(reader: Reader, table: Mapping[str, Node], task: str) -> Outcome:
 
 def _texts(reader: Reader, node: Node, key: str) -> Iterator[str]:
     """Texts of a list, or a text alone; an empty one keeps its place, so that pairs stay pairs."""
-    items = node.value if isinstance(node, SequenceNode) else [node]
+    items = node.value if isinstance(node, SequenceNode | Absent) else [node]
     for item in items:
         yield reader.text(item, key) or ""

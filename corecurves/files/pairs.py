@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
 from corecurves.specs.lesson import Level, Outcome
-from corecurves.text import contains, count_tokens, words
+from corecurves.text import contains, count_tokens, counted, words
 
-__all__ = ["check_levels", "check_outcome"]
+__all__ = ["check_levels", "check_outcome", "unlike", "unlike_note"]
 
 _LONGEST = 0.75
 """Share of the tokens of the level before that a level may have."""
 _APART = 0.25
-"""Share of the longer one's tokens by which a known-good and its trap may differ."""
+"""Share of the longer one's tokens by which a known-good and its trap may differ …"""
+_ALIKE = 2
+"""… or so many tokens, so that two names are a pair."""
 _Place: TypeAlias = "tuple[str, int | None]"
 
 
@@ -62,7 +64,7 @@ def check_outcome(
     task : str
         The task.
     strict : bool
-        Whether a trap and two wordings of both are needed.
+        Whether a trap and two wordings of both are needed, and their lengths must be within 25 %.
 
     Yields
     ------
@@ -90,21 +92,70 @@ def check_outcome(
             ("trap", None),
             (f"`good` and `trap` have {len(good)} and {len(trap)} wordings; write them in pairs"),
         )
-    yield from _apart(outcome)
+    yield from _apart(outcome, strict=strict)
     for at, text in enumerate(good):
         if contains(task, text):
             yield ("good", at), f"the task already holds the answer '{text}'; ask without it"
     yield from _checked(outcome)
 
 
-def _apart(outcome: Outcome) -> Iterator[tuple[_Place, str]]:
+def unlike(outcome: Outcome) -> tuple[int, int, int] | None:
+    """First known-good whose trap is so much longer or shorter that they are no minimal pair.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Known-good outcomes and traps.
+
+    Returns
+    -------
+    tuple of int, or None
+        Its index, its tokens and those of its trap. None where every pair is alike, or there is no
+        trap.
+
+    Examples
+    --------
+    >>> unlike(Outcome(("Poppins.",), ("Helvetica.",)))
+    >>> unlike(Outcome(("Port 6112.",), ("Some port, and whichever one it is, it is wrong.",)))
+    (0, 5, 13)
+    """
     for at, (good, trap) in enumerate(zip(outcome.good, outcome.trap, strict=False)):
-        if not good or not trap:
-            continue
-        if " ".join(good.split()) == " ".join(trap.split()):
-            yield ("trap", at), "the trap says the same as the known-good; write what goes wrong"
         a, b = count_tokens(good), count_tokens(trap)
-        if abs(a - b) > _APART * max(a, b):
+        if good and trap and abs(a - b) > max(_ALIKE, _APART * max(a, b)):
+            return at, a, b
+    return None
+
+
+def unlike_note(outcomes: Mapping[str, Outcome]) -> str:
+    """What to know of cases whose traps are no minimal pairs.
+
+    Parameters
+    ----------
+    outcomes : mapping of str to Outcome
+        By the id of the case.
+
+    Returns
+    -------
+    str
+        Empty where there is none.
+    """
+    found = {key: apart for key, outcome in outcomes.items() if (apart := unlike(outcome))}
+    if not found:
+        return ""
+    key, (_, good, trap) = next(iter(found.items()))
+    return (
+        f"{len(found)} of {counted(len(outcomes), 'trap')} differ in length from the known-good "
+        f"outcome by more than 25 % ({key}: {trap} and {good} tokens), so a preference between "
+        "them is no measure: ask a model that answers, graded by judge or checklist"
+    )
+
+
+def _apart(outcome: Outcome, *, strict: bool) -> Iterator[tuple[_Place, str]]:
+    for at, (good, trap) in enumerate(zip(outcome.good, outcome.trap, strict=False)):
+        if good and " ".join(good.split()) == " ".join(trap.split()):
+            yield ("trap", at), "the trap says the same as the known-good; write what goes wrong"
+        if strict and (apart := unlike(Outcome((good,), (trap,)))):
+            _, a, b = apart
             yield (
                 ("trap", at),
                 (f"the trap has {b} tokens and its known-good {a}; write lengths within 25 %"),

@@ -7,7 +7,9 @@ and ``13:45`` are what the file says. A `Reader` walks one file and collects wha
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -15,9 +17,51 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from corecurves.errors import Fault
 
-__all__ = ["Reader", "read_text"]
+__all__ = ["Absent", "Reader", "read_text", "spelled"]
 
 _KINDS = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "text"}
+_JSON = (".json", ".jsonl")
+_ADVICE = re.compile(r"`(\w+):(?: ([^`]*))?`")
+
+
+class Absent(Node):
+    """What stands for a key that is missing: the fault is told, and the rest is read."""
+
+    id = "absent"
+
+
+def spelled(fault: Fault) -> Fault:
+    """Fault whose advice is spelled as its file is: JSON in a JSON file.
+
+    Parameters
+    ----------
+    fault : Fault
+        With YAML between backquotes.
+
+    Returns
+    -------
+    Fault
+        The same for a YAML file.
+
+    Examples
+    --------
+    >>> print(spelled(Fault("cases.jsonl", 2, "lacks `probe`; write `probe: …`")))
+    cases.jsonl:2: lacks `probe`; write `"probe": "…"`
+    """
+    if not fault.file.lower().endswith(_JSON):
+        return fault
+    message = _ADVICE.sub(_json_advice, fault.message)
+    for yaml_word, json_word in (("one `- ` an item", "[…, …]"), ("a mapping", "an object")):
+        message = message.replace(yaml_word, json_word)
+    return replace(fault, message=message)
+
+
+def _json_advice(match: re.Match[str]) -> str:
+    key, value = match.groups()
+    if value is None:
+        return f'`"{key}"`'
+    bare = value in ("true", "false") or value.startswith(("[", "{"))
+    return f'`"{key}": {value}`' if bare else f'`"{key}": "{value}"`'
 
 
 def read_text(path: Path, name: str, faults: list[Fault]) -> str | None:
@@ -113,6 +157,8 @@ class Reader:
 
     def text(self, node: Node, what: str) -> str | None:
         """Text of a scalar node exactly as the file has it."""
+        if isinstance(node, Absent):
+            return None
         if not isinstance(node, ScalarNode):
             self.fault(node, f"`{what}` is {_kind(node)}; write text")
             return None
@@ -134,6 +180,8 @@ class Reader:
 
     def items(self, node: Node, what: str) -> Iterator[Node]:
         """Nodes of a list."""
+        if isinstance(node, Absent):
+            return
         if not isinstance(node, SequenceNode):
             self.fault(node, f"`{what}` is {_kind(node)}; write a list, one `- ` an item")
             return
@@ -156,8 +204,10 @@ class Reader:
         Returns
         -------
         dict of str to Node, or None
-            None where it is no mapping or a required key is missing.
+            None where it is no mapping. A required key that is missing has an `Absent` node.
         """
+        if isinstance(node, Absent):
+            return None
         if not isinstance(node, MappingNode):
             self.fault(node, f"{what} is {_kind(node)}; write `{required[0]}: …`")
             return None
@@ -173,10 +223,11 @@ class Reader:
                 self.fault(key_node, f"{what} has no key `{key}`; {instead}")
             else:
                 found[key] = value
-        missing = [key for key in required if key not in found]
-        for key in missing:
-            self.fault(node, f"{what} lacks `{key}`; write `{key}: …`")
-        return None if missing else found
+        for key in required:
+            if key not in found:
+                self.fault(node, f"{what} lacks `{key}`; write `{key}: …`")
+                found[key] = Absent("absent", [], node.start_mark, node.end_mark)
+        return found
 
 
 def _kind(node: Node) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 
 from corecurves.engine import loop
 from corecurves.errors import CellFailure, CorecurvesError, UsageError, unknown
+from corecurves.files.pairs import unlike_note
 from corecurves.graders.base import BlindCase, Grade, Preference, checked_grade
 from corecurves.graders.judge import Judge
 from corecurves.graders.plain import Checklist, Contrast, Gain
@@ -34,7 +36,8 @@ def as_grader(grader: object, model: Any, cases: Sequence[Episode | ServedCase])
     Parameters
     ----------
     grader : str, Grader or callable
-        ``auto`` takes ``contrast`` where every case has a trap and the model can be scored, else
+        ``auto`` takes ``contrast`` where every case has a trap of like length and the model can be
+        scored, else
         ``checklist`` where every case has checks and the model answers, else ``judge`` where it
         answers in JSON, else ``gain``. ``judge:MODEL`` names who judges. A callable takes a
         `BlindCase` and returns a bool, a `Grade`, or an awaitable of one.
@@ -65,8 +68,11 @@ def as_grader(grader: object, model: Any, cases: Sequence[Episode | ServedCase])
     traps = all(case.outcome.trap for case in cases)
     checks = [bool(case.outcome.checks.must or case.outcome.checks.must_not) for case in cases]
     name, _, argument = grader.partition(":")
+    apart = unlike_note({case.id: case.outcome for case in cases})
+    if apart and scored and traps and name in ("auto", "contrast"):
+        warnings.warn(apart, stacklevel=2)
     if name == "auto":
-        if scored and traps:
+        if scored and traps and not apart:
             name = "contrast"
         elif all(checks) and getattr(model, "answers", True):
             name = "checklist"

@@ -109,6 +109,7 @@ def test_check_names_what_is_bundled_where_nothing_is_there(capsys):
 
 def test_check_prints_what_no_terminal_can_show(tmp_path):
     text = 'concept: "a\\ud800"\nprobe: What?\ncorrections:\n  - {text: No., adds: no}\n'
+    text += "pack: en_core_cognition_v1\n"
     (tmp_path / "half.yaml").write_text(text, encoding="ascii")
     command = [sys.executable, "-m", "corecurves", "check", str(tmp_path / "half.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -3,10 +3,12 @@ from copy import deepcopy
 import pytest
 import yaml
 
+import corecurves as cc
 from corecurves.bundled import bundled_path
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.bench import check_bench, load_bench
-from corecurves.files.store import open_store
+from corecurves.files.pairs import unlike
+from corecurves.files.store import open_store, refuse_inside
 from corecurves.specs import Outcome
 from corecurves.text import count_tokens
 
@@ -234,3 +236,123 @@ def test_the_bundled_bench_keeps_its_rules():
     assert sum(lesson.demo for lesson in store.lessons) == 6
     kinds = [case.kind for case in store.cases]
     assert all(kinds.count(kind) >= 8 for kind in ("multi", "distractor", "conflict", "null"))
+
+
+# --- the form of ROSE-Bench -----------------------------------------------------------------------
+
+ROSE_BENCH = """
+version: 1
+cases:
+  - id: soft-delete
+    kind: trap
+    family: api
+    lesson: |
+      DELETE only marks a record. Pass `?hard=1` to remove it.
+    task: Remove the record.
+    expected: |
+      Passes `?hard=1`, noting that a plain DELETE only marks the record and would not remove it.
+    trap: Calls plain DELETE.
+  - {id: port, kind: detail, family: db, lesson: The port is 6112., task: 'Which port?',
+     expected: It is 6112., trap: It is 5672.}
+  - {id: both, kind: multi, family: db, requires: [port, soft-delete], task: Do both.,
+     expected: Does both., trap: Does one.}
+  - {id: alone, kind: multi, family: db, lesson: Page by key., task: Export.,
+     expected: By key., trap: By offset.}
+  - {id: other, kind: distractor, family: ci, distractor_for: [gone, port], task: 'Which harbour?',
+     expected: Asks which., trap: It is 6112.}
+  - id: moved
+    kind: conflict
+    family: db
+    conflicting: [port, port-moved]
+    extra_lesson: |
+      id: port-moved
+      The port is now 6113.
+    task: Which port now?
+    expected: Says that both stand there.
+    trap: Says the first.
+  - {id: nothing, kind: 'null', family: none, task: Name a flag., expected: A name., trap: A port.}
+"""
+
+
+@pytest.fixture
+def rose_bench(tmp_path):
+    path = tmp_path / "rmc-bench.yaml"
+    path.write_text(ROSE_BENCH, encoding="utf-8")
+    return path
+
+
+def test_rose_bench_reads_in_one_step(rose_bench):
+    store = open_store(rose_bench, strict=True)
+    assert [(x.id, x.kind, x.family) for x in store.lessons] == [
+        ("port", "detail", "db"), ("soft-delete", "trap", "api")]  # fmt: skip
+    assert store.lessons[0].levels[0].text == "The port is 6112."
+    (episode,) = store.episodes["port"]
+    assert (episode.id, episode.task) == ("port/task", "Which port?")
+    assert episode.outcome == Outcome(("It is 6112.",), ("It is 5672.",))
+    assert {case.id: (case.kind, list(case.lessons)) for case in store.cases} == {
+        "both": ("multi", ["port", "soft-delete"]), "alone": ("multi", ["alone"]),
+        "other": ("distractor", ["port"]), "moved": ("conflict", ["port", "port-moved"]),
+        "nothing": ("null", [])}  # fmt: skip
+    assert store.cases[3].lessons["port-moved"] == "The port is now 6113."
+    gone, apart = store.skipped
+    assert gone == "case other: the lesson 'gone' is not there to be served"
+    assert apart.startswith("1 of 7 traps differ in length")
+    assert "(soft-delete/task: 4 and 23 tokens)" in apart
+
+
+def test_a_single_file_is_the_store_and_not_its_folder(rose_bench):
+    store = open_store(rose_bench)
+    refuse_inside(store, rose_bench.parent / "result.nc")
+    with pytest.raises(UsageError, match="lies inside the store"):
+        refuse_inside(store, rose_bench)
+
+
+def test_traps_that_describe_are_one_warning_and_for_models_that_answer(rose_bench):
+    quiet = {"ledger": False, "progress": False, "samples": 1, "arms": ("control", "ceiling")}
+    with pytest.warns(UserWarning, match="1 of 2 traps differ in length") as caught:
+        ds = cc.run_rose_eval(rose_bench, "simulated", **quiet)
+    assert len(caught) == 1
+    assert ds.attrs["grader"] != "contrast"
+    with pytest.warns(UserWarning, match="1 of 2 traps"):
+        ds = cc.run_rose_eval(rose_bench, "simulated", grader="contrast", **quiet)
+    assert int((ds.status == "ok").sum()) == 4
+    cc.run_rose_eval(rose_bench, lambda messages: "6112", grader=lambda case: True, **quiet)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("kind: trap", "kind: tarp"),
+            "`kind` has no 'tarp'; it has trap, detail, principle, multi",
+        ),
+        (("expected: A name., ", ""), "a case lacks `expected`; write `expected: …`"),
+        (("requires: [port, soft-delete], ", ""), "a multi case lacks `requires`"),
+        (("requires:", "require:"), "a case has no key `require`; did you mean `requires`?"),
+        (("lesson: The port is 6112., ", ""), "a detail case lacks `lesson`"),
+        (("trap: It is 5672.", "trap: It is 6112."), "the trap says the same as the known-good"),
+        (("id: alone", "id: port"), "the id 'port' also stands at"),
+    ],
+)
+def test_faults_of_rose_bench(rose_bench, change, message):
+    assert change[0] in ROSE_BENCH
+    rose_bench.write_text(ROSE_BENCH.replace(*change, 1), encoding="utf-8")
+    _, faults = check_bench(rose_bench)
+    assert any(message in str(fault) for fault in faults), faults
+
+
+def test_short_names_are_a_pair(tmp_path):
+    episode = changed((*EPISODE, "good"), ["Use Poppins 6112.", "Poppins 6112."])
+    episode = changed((*EPISODE, "trap"), ["Use Helvetica 56.", "Helvetica 56."], episode)
+    episode = changed((*EPISODE, "checks"), None, episode)
+    assert bench(tmp_path, [episode])[1] == []
+    assert unlike(Outcome(("a b c d e f g h",), ("a b c d e",))) == (0, 8, 5)
+    assert unlike(Outcome(("a b c",), ("a",))) is None
+    assert unlike(Outcome(("a b c d",), ("a",))) == (0, 4, 1)
+
+
+def test_lengths_of_an_own_bench_are_a_note_unless_it_must_be_strict(tmp_path):
+    lesson = changed((*EPISODE, "trap", 1), "worker --port 5672 --wait 60 --retry 5")
+    store, faults = bench(tmp_path, [lesson], strict=False)
+    assert faults == []
+    assert "1 of 1 trap differ in length" in store.skipped[0]

@@ -30,7 +30,7 @@ def test_the_pack():
 @pytest.mark.parametrize("split", ["public", "holdouts", "dev"])
 def test_contract_splits(split):
     curricula = cc.load_curricula(split)
-    assert all(c.contract for c in curricula)
+    assert all(c.contract and c.pack == "en_core_cognition_v1" for c in curricula)
     assert all(5 <= len(c) <= 8 for c in curricula)
     assert {c.shape for c in curricula} >= ({"chain", "branch"} if split == "dev" else {
         "chain", "branch", "mixed"})  # fmt: skip

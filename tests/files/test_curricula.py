@@ -5,6 +5,7 @@ import pytest
 
 import corecurves as cc
 from corecurves.errors import FileFaults, UsageError
+from corecurves.files.contract import contract_notes
 from corecurves.files.curricula import check_curricula, load_filler, splits
 from corecurves.specs import Curriculum, Token
 
@@ -58,8 +59,17 @@ def test_a_good_file(tmp_path):
             ("shape: branch", "opening: Speak of courage."),
             "f.yaml:2: the opening already contains the expected token 'courage'",
         ),
-        (("concept: honesty", "concept: honestly"), "f.yaml:1: the concept 'honestly' is not in"),
-        (("courage", "courages"), "f.yaml:7: the token 'courages' is not in the pack"),
+        (
+            ("concept: honesty", "pack: en_core_cognition_v1\nconcept: honestly"),
+            "f.yaml:2: the concept 'honestly' is not in the pack",
+        ),
+        (
+            (
+                "Honesty requires courage.\n    adds: courage",
+                "Honesty is x.\n    adds: x\npack: en_core_cognition_v1",
+            ),
+            "f.yaml:7: the token 'x' is not in the pack",
+        ),
         (("adds: courage", 'adds: "!!"'), "f.yaml:7: the token '!!' does not match itself"),
         (("adds: courage", "adds: {token: courage, also: [trust]}"), "f.yaml:7: 'trust' stands"),
         (("probe: What is honesty?\n", ""), "f.yaml:1: a curriculum lacks `probe`"),
@@ -78,7 +88,9 @@ def test_each_fault_is_named_with_its_line(tmp_path, change, message):
 
 
 def test_all_faults_come_at_once(tmp_path):
-    text = GOOD.replace("What is honesty?", "Is it courage?").replace("concept: h", "concept: zz")
+    text = GOOD.replace("What is honesty?", "Is it courage?").replace(
+        "concept: h", "pack: en_core_cognition_v1\nconcept: zz"
+    )
     (tmp_path / "empty.yaml").write_text("")
     (tmp_path / "a.yaml").write_text(text)
     with pytest.raises(FileFaults) as caught:
@@ -126,6 +138,67 @@ def test_cases_read_too(tmp_path):
     assert cc.load_curricula([CASE])[0] == cc.load_curricula(CASE)[0]
 
 
+# The form of the lane that the contract comes from: no pack is named, words are the author's own.
+FOREIGN = (
+    CASE | {"concept": "tidewater", "probe": "What is tidewater?", "seed": "What is tidewater?"},
+    {"concept": "lantern", "seed": "What is lantern?", "probe": "What is lantern?",
+     "curriculum": ["Actually lantern is glasswork.", "Actually glasswork is furnace and sand."],
+     "expected_tokens": ["glasswork", "furnace", "sand"]},
+)  # fmt: skip
+
+
+def test_words_outside_our_pack_are_no_fault_where_no_pack_is_named(tmp_path):
+    path = tmp_path / "public" / "v1" / "cases.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(case) + "\n" for case in FOREIGN), encoding="utf-8")
+    curricula = cc.load_curricula(path)
+    assert [(c.contract, c.pack, c.split) for c in curricula] == [(True, "", "public")] * 2
+    own, breach = contract_notes(curricula, cc.load_pack())
+    assert "4 of 7 words are not in en_core_cognition_v1" in own
+    assert "(furnace, glasswork, lantern, tidewater): they matter to `grounded` alone" in own
+    assert "1 correction break" in breach
+    assert "more than one new expected token ('furnace', 'sand')" in breach
+    ds = cc.run_lane(path, "in-context:simulated", ledger=False, progress=False)
+    assert cc.summarize_lane(ds).attrs["aggregates_over"] == "contract"
+    assert contract_notes(cc.load_curricula([CASE]), cc.load_pack()) == []
+    (mine,) = cc.load_curricula(
+        {
+            "concept": "lantern",
+            "probe": "What is lantern?",
+            "corrections": [{"text": "It is glass.", "adds": "glass"}],
+        }
+    )
+    assert (mine.pack, mine.contract) == ("", True)
+
+
+def test_a_pack_that_is_named_is_a_promise(tmp_path):
+    text = json.dumps(FOREIGN[0] | {"pack": "en_core_cognition_v1"})
+    (found,) = faults_of(tmp_path, text, "cases.jsonl")
+    assert found.startswith("cases.jsonl:1: the concept 'tidewater' is not in the pack")
+    assert found.endswith('name another `"pack"`, or write `"contract": false`')
+
+
+def test_faults_of_form_and_of_content_come_together(tmp_path):
+    text = GOOD.replace("probe: What is honesty?\n", "").replace("is trust.", "is hope.")
+    assert faults_of(tmp_path, text.replace("shape:", "shap:")) == [
+        "f.yaml:1: a curriculum lacks `probe`; write `probe: …`",
+        "f.yaml:2: a curriculum has no key `shap`; did you mean `shape`?",
+        'f.yaml:4: "No, honesty is hope." adds no new expected token; add one with `adds:`, or '
+        "write `contract: false`",
+        "f.yaml:4: the correction does not contain the token 'trust' that it adds; write it into "
+        "the text, or list the form that stands there under `also`",
+    ]
+
+
+def test_a_JSON_file_is_advised_in_JSON(tmp_path):
+    rows = [{"concept": "x"}, CASE | {"expected_tokens": "trust"}, 7]
+    found = faults_of(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "f.jsonl")
+    assert 'f.jsonl:1: a curriculum lacks `probe`; write `"probe": "…"`' in found
+    assert "f.jsonl:2: `expected_tokens` is text; write a list, […, …]" in found
+    assert 'f.jsonl:3: a curriculum is a value of type int; write `"concept": "…"`' in found
+    assert not [fault for fault in found if "- `" in fault or ": …`" in fault.replace('": "', "")]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -159,7 +232,7 @@ def test_lines_that_are_no_cases(tmp_path, line, message):
 
 
 def test_mappings_have_faults_without_a_line():
-    with pytest.raises(FileFaults, match=r"^curricula\[1\]: a curriculum lacks `probe`"):
+    with pytest.raises(FileFaults, match=r"\ncurricula\[1\]: a curriculum lacks `probe`"):
         cc.load_curricula([CASE | {"concept": "trust", "curriculum": ["Trust is courage."],
                                    "expected_tokens": ["courage"], "probe": "What?"},
                            {"concept": "x", "corrections": []}])  # fmt: skip

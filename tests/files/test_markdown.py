@@ -171,25 +171,26 @@ def test_every_fault_at_once_with_file_and_line(folder):
         "mine/twin.md:1: the id 'port' is also that of one.md; rename one",
         "mine/broken.md:3: is not YAML",
         "mine/episodes.jsonl:1: `good` is a value of type int; write text",
-        "mine/episodes.jsonl:2: an episode lacks `task`; write `task: …`",
+        'mine/episodes.jsonl:2: an episode lacks `task`; write `"task": "…"`',
         "mine/episodes.jsonl:3: the task already holds the answer 'port 6112.'",
-        "mine/episodes.jsonl:4: the id 'e' also stands at mine/episodes.jsonl:3; rename one",
+        "mine/episodes.jsonl:4: the id 'e' also stands at mine/episodes.jsonl:2; rename one",
         "mine/episodes.jsonl:4: an episode has no key `check`; did you mean `checks`?",
         "mine/episodes.jsonl:5: an episode lacks `lesson`, and there are several; write",
         "mine/episodes.jsonl:7: is not JSON",
-        "mine/episodes.jsonl:8: an episode is a list; write `task: …`",
+        'mine/episodes.jsonl:8: an episode is a list; write `"task": "…"`',
     ):
         assert any(fault.startswith(expected) for fault in found), (expected, found)
-    assert len(found) == 22
+    assert len(found) == 24
     assert sorted(found, key=lambda f: (f.split(":")[0], int(f.split(":")[1]))) == found
 
 
 def test_a_lesson_without_an_episode_and_an_episode_without_a_lesson(folder):
     write(folder, {"b.md": FULL, "episodes.jsonl": lines({**EPISODE, "lesson": "port"})})
-    assert faults(folder) == [
-        "mine/b.md:1: no episode is about this lesson; write one in episodes.jsonl with the "
-        "lesson 'b', or move this file out of the folder"
-    ]
+    store = load_markdown(folder)
+    assert store.skipped == (
+        "b.md: no episode is about it (`lesson: b` in episodes.jsonl makes one)",
+    )
+    assert cc.run_rose_eval(store, "simulated", samples=1, ledger=False, progress=False)
     write(folder, {"episodes.jsonl": lines({**EPISODE, "lesson": "prot"})})
     assert faults(folder) == [
         "mine/episodes.jsonl:1: `lesson` has no 'prot'; it has b, port: did you mean 'port'?"
