@@ -14,6 +14,7 @@ from corecurves.canonical import JSON
 from corecurves.engine.plan import Plan
 from corecurves.engine.records import Block
 from corecurves.errors import DatasetError
+from corecurves.files.labels import labels_attr, refuse_merged
 from corecurves.schema import Schema, Variable
 
 __all__ = ["build_dataset", "check_dataset"]
@@ -85,7 +86,8 @@ def build_dataset(
         coords[name] = ((name,), np.asarray(labels, dtype=kind), {})
     for name, size in sizes.items():
         coords[name] = ((name,), np.arange(size, dtype=np.int64), {})
-    return xr.Dataset(data, coords, dict(attrs))
+    everything = {**plan.coords, **{name: range(size) for name, size in sizes.items()}}
+    return xr.Dataset(data, coords, {**attrs, **labels_attr(everything)})
 
 
 def _fill(
@@ -153,13 +155,20 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
     Raises
     ------
     DatasetError
-        If one is missing or has other dimensions, naming it.
+        If one is missing or has other dimensions, naming it; or two runs were put into one.
     """
     if not isinstance(ds, xr.Dataset):
         raise DatasetError(f"a {schema.question} Dataset is needed; got {type(ds).__name__}")
     question = ds.attrs.get("question", schema.question)
     if question != schema.question:
         raise DatasetError(f"a {schema.question} Dataset is needed; this one is of {question}")
+    refuse_merged(ds)
+    for variable in schema.variables:
+        # Filled up with NaN by an alignment, it would read as true there.
+        if variable.kind == "flag" and variable.name in ds and ds[variable.name].dtype != bool:
+            raise DatasetError(
+                f"`{variable.name}` is not true or false throughout; give the Dataset as it was run"
+            )
     for name in needed:
         if name not in ds.variables:
             raise DatasetError(f"the Dataset has no `{name}`; a {schema.question} Dataset has one")

@@ -20,6 +20,7 @@ import xarray as xr
 
 from corecurves.canonical import as_json, canonical_json
 from corecurves.errors import DatasetError
+from corecurves.files.labels import refuse_merged
 
 __all__ = ["load", "save"]
 
@@ -47,8 +48,8 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
     Raises
     ------
     DatasetError
-        If a value cannot be saved, naming the variable and the value, or the folder cannot be
-        written to. An older file is left as it is.
+        If a value cannot be saved, naming the variable and the value, two runs were put into one
+        Dataset, or the folder cannot be written to. An older file is left as it is.
 
     Examples
     --------
@@ -64,6 +65,7 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
     # xarray is there where there is a Dataset.
     if not hasattr(ds, "variables") or not hasattr(ds, "data_vars"):
         raise DatasetError(f"a Dataset is needed to save, not a {type(ds).__name__}")
+    refuse_merged(ds)
     encoded = _encode(ds)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

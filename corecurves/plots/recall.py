@@ -138,6 +138,7 @@ def describe_recall(ds: xr.Dataset | Mapping[str, xr.Dataset]) -> str:
             f"{name} has precision {float(at.precision):.{digits}f} and recall "
             f"{float(at.recall):.{digits}f} at {float(one.noise_tokens):.0f} noise tokens an "
             f"episode, and drops {counted((one.missed > 0).sum(), 'lesson')} that mattered"
+            + (f" ({int(one.missed_undecided)} not known)" if int(one.missed_undecided) else "")
         )
     return f"Precision against recall: {'; '.join(parts)}."
 
@@ -217,7 +218,9 @@ def _beneath(ax: Axes, runs: Mapping[str, xr.Dataset], *, grow: bool) -> None:
         at = np.argwhere(one.missed.values > 0).tolist()
         where = [f"{one.lesson.values[j]} in {one.episode.values[i]}" for i, j in at]
         shown = "; ".join(where) if where else "none"
-        lines.append(f"{name} drops what mattered, {len(where)}: {shown}")
+        open_ = int(one.missed_undecided)
+        more = f"; not known of {counted(open_, 'lesson')}" if open_ else ""
+        lines.append(f"{name} drops what mattered, {len(where)}: {shown}{more}")
     inches = ax.get_window_extent().width / ax.figure.dpi
     wide = max(30, int(inches * 19))
     wrapped = (textwrap.wrap(label(each), wide, break_on_hyphens=False) for each in lines)

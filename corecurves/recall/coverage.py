@@ -14,6 +14,7 @@ from corecurves.recall.material import Material, read_material
 from corecurves.recall.pack import BELOW, OVER
 from corecurves.recall.run import prepare, run_design
 from corecurves.specs import Store
+from corecurves.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,9 @@ def run_coverage(
     DataFrame
         One row a lesson (an L0), the unreachable ones first: ``reached`` (probes that serve it in
         any of its forms), ``reason`` (empty where it is reached), ``why``, ``form``, ``tokens``,
-        ``best_rank`` and ``best_score``. Reasons: *never a candidate*, *over budget* (alone it
+        ``best_rank`` and ``best_score``; ``undecided`` counts probes of which failed calls leave it
+        open, and ``best_rank`` is over those with a score for every candidate. Reasons: *not known*
+        (it is open, and no other probe reaches it), *never a candidate*, *over budget* (alone it
         exceeds the budget), *always below the threshold*, *always outranked* (others took the
         budget, each time). ``attrs`` hold what was asked.
 
@@ -194,7 +197,7 @@ def _row(
     row: dict[str, str | int | float] = {
         "lesson": key, "family": piece.family, "form": forms[0] if forms else "", "reached": 0,
         "reason": NEVER, "why": "", "tokens": piece.tokens, "best_rank": np.nan,
-        "best_score": np.nan,
+        "best_score": np.nan, "undecided": 0,
     }  # fmt: skip
     if not material.forms.get(key):
         row["why"] = f"its status is {piece.status}"
@@ -205,11 +208,14 @@ def _row(
     own = ds.sel(lesson=forms)
     row["tokens"] = int(material.pieces[forms[0]].tokens)
     served = (own.kept == 1).any(["lesson", "sample"])
-    row["reached"] = int(served.sum())
+    failed = (own.kept.isnull() & (own.status != "")).any(["lesson", "sample"])
+    row["reached"], row["undecided"] = int(served.sum()), int((failed & ~served).sum())
+    # Where a call failed, whoever it was about may stand ahead.
+    whole = ds.status.isin(("ok", "")).all("lesson")
     ahead = [(ds.score > ds.score.sel(lesson=form)).sum("lesson") for form in forms]
-    ranks = [float(n.where(ds.score.sel(lesson=f).notnull()).min()) + 1
+    ranks = [float(n.where(whole & ds.score.sel(lesson=f).notnull()).min()) + 1
              for n, f in zip(ahead, forms, strict=True)]  # fmt: skip
-    row["best_rank"] = float(np.min(ranks))
+    row["best_rank"] = min((rank for rank in ranks if rank == rank), default=np.nan)
     row["best_score"] = float(own.score.max())
     if row["reached"]:
         row["reason"] = ""
@@ -218,8 +224,10 @@ def _row(
     if budget is not None and all(material.pieces[form].tokens > budget for form in forms):
         row["reason"] = OVER_BUDGET
         row["why"] = f"{row['tokens']} tokens, the budget is {budget}"
-    elif not any(decisions):
-        row["reason"], row["why"] = "not known", "every call failed"
+    elif row["undecided"]:
+        n = ds.sizes["episode"]
+        row["reason"] = "not known"
+        row["why"] = f"calls failed for {row['undecided']} of {counted(n, 'probe')}"
     elif set(decisions) <= {BELOW, ""}:
         row["reason"] = REJECTED
         row["why"] = f"best score {row['best_score']:.3g}, the threshold is " \

@@ -11,6 +11,7 @@ from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import mean_known
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries.descent_failures import Failures, read_failures
+from corecurves.summaries.provenance import carried
 from corecurves.summaries.rose_units import Estimate, estimates, label
 from corecurves.summaries.verdict_text import FEW
 
@@ -48,7 +49,8 @@ def summarize_descent(
         ``failures_planned``, ``_judged``, ``_failed``, ``_rescued``, ``_early`` and ``_gaps`` over
         strategy;
         ``lessons``, ``episodes``, ``failures``, ``short_passed``, ``short_failed_calls``,
-        ``control_passes`` (failures that the control passes) and ``controls_unknown``.
+        ``control_passes`` (failures that the control passes) and ``controls_unknown`` (whose
+        control has no result).
 
     Raises
     ------
@@ -90,7 +92,7 @@ def summarize_descent(
         against=("against", ds.strategy.values),
         ci_bound=("ci_bound", np.array(["lower", "upper"], dtype=object)),
     )
-    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+    summary.attrs = carried(ds) | {
         "summary_of": "descent",
         "schema_version": SCHEMA_VERSION,
         "controls": controls,

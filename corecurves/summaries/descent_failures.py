@@ -97,7 +97,8 @@ def read_failures(ds: xr.Dataset, controls: str) -> tuple[Failures, dict[str, xr
     short = passed[0, :, :, 0]
     failed = short == 0
     control = ds.control_passed.transpose("episode", "sample").values
-    counted = failed & (control != 1) if controls == "drop" else failed
+    # Of a failure whose control has no result it is not known whether it counts.
+    counted = failed & (control == 0) if controls == "drop" else failed
     fault = ds.fault.values
     judged = np.isin(fault, (RESCUED, GAP)) & counted
     won = (fault == RESCUED) & counted

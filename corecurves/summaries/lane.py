@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
+from corecurves.summaries.provenance import carried
 from corecurves.summaries.refusals import refusals
 
 __all__ = ["GATE", "gate_arm", "summarize_lane"]
@@ -102,7 +103,7 @@ def summarize_lane(
     summary = xr.Dataset(figures).assign_coords(ci_bound=list(_BOUNDS))
     summary = summary.assign_coords({name: ds[name] for name in ds.coords if name != "replay"})
     summary["expected"] = ds.expected
-    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+    summary.attrs = carried(ds) | {
         "summary_of": "lane",
         "schema_version": SCHEMA_VERSION,
         "aggregates_over": "contract" if contract else "not contract",

@@ -15,6 +15,7 @@ from corecurves.stats import mean_known
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
 from corecurves.summaries.figures import number, with_interval
+from corecurves.summaries.provenance import carried
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,7 @@ def _dataset(
     summary = xr.Dataset(figures).assign_coords(
         level=np.array(levels, dtype=object), ci_bound=np.array(["lower", "upper"], dtype=object)
     )
-    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+    summary.attrs = carried(ds) | {
         "summary_of": "memorisation",
         "schema_version": SCHEMA_VERSION,
         "ci_prob": confidence,

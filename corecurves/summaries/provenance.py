@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corecurves.errors import DatasetError
+from corecurves.files.labels import LABELS, refuse_merged
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["provenance"]
+__all__ = ["carried", "provenance"]
 
 _WHO = ("system", "store", "selector", "candidates", "model", "grader", "simulated")
 _SETTINGS = (
     "arms", "levels", "samples", "replays", "mode", "holdout", "leaks", "temperature", "seed",
 )  # fmt: skip
+
+
+def carried(ds: xr.Dataset) -> dict[str, Any]:
+    """Attributes of a run that its summary has too: all but those that are about its raw cells."""
+    return {str(key): value for key, value in ds.attrs.items() if key not in ("config", LABELS)}
 
 
 def provenance(ds: xr.Dataset) -> dict[str, str]:
@@ -34,7 +40,7 @@ def provenance(ds: xr.Dataset) -> dict[str, str]:
     Raises
     ------
     DatasetError
-        If `ds` is not from a run.
+        If `ds` is not from a run, or two were put into it.
 
     Examples
     --------
@@ -44,6 +50,7 @@ def provenance(ds: xr.Dataset) -> dict[str, str]:
     """
     if "config" not in getattr(ds, "attrs", {}):
         raise DatasetError("a Dataset of a run is needed")
+    refuse_merged(ds)
     config = json.loads(ds.attrs["config"])
     status = ds.replay_status if "replay_status" in ds else ds.status
     planned, judged = int((status != "").sum()), int((status == "ok").sum())

@@ -14,6 +14,7 @@ from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import MeanInterval, RateInterval, nested_rate, t_interval
 from corecurves.stats.rates import check_confidence
 from corecurves.stats.shares import pooled_rate
+from corecurves.summaries.provenance import carried
 from corecurves.summaries.recall_episodes import Counts, Episodes, count, read_episodes
 
 __all__ = ["AVERAGES", "FEW", "summarize_recall"]
@@ -50,7 +51,9 @@ def summarize_recall(ds: xr.Dataset, *, confidence: float = 0.95) -> xr.Dataset:
         samples in which a lesson that mattered was dropped. With a sweep: ``curve_precision``,
         ``curve_recall``, ``curve_f1`` and ``curve_noise_tokens`` over ``threshold``, micro. Counts:
         ``episodes_planned``, ``_scored``, ``_failed``, ``_skipped``, ``_nothing_kept``,
-        ``_nothing_useful``, ``cells_planned``, ``_judged``, ``_failed``, ``_silent``.
+        ``_nothing_useful``, ``cells_planned``, ``_judged``, ``_failed``, ``_silent``; lessons that
+        mattered and of which failed calls leave open whether they are dropped:
+        ``missed_undecided``.
 
     Raises
     ------
@@ -101,7 +104,7 @@ def summarize_recall(ds: xr.Dataset, *, confidence: float = 0.95) -> xr.Dataset:
     summary = xr.Dataset(figures).assign_coords(coords)
     named = [name for name in ("gone", "lost", "outcome") if name in ds.coords]
     summary = summary.assign_coords({name: ("episode", ds[name].values) for name in named})
-    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+    summary.attrs = carried(ds) | {
         "summary_of": "recall",
         "schema_version": SCHEMA_VERSION,
         "ci_prob": confidence,
@@ -221,6 +224,7 @@ def _counts(ds: xr.Dataset, episodes: Episodes, counts: Counts) -> dict[str, xr.
         "cells_judged": int(judged.sum()),
         "cells_failed": int((planned & ~judged).sum()),
         "cells_silent": int(silent.sum()),
+        "missed_undecided": _undecided(episodes),
     }
     return {
         name: xr.DataArray(
@@ -228,6 +232,12 @@ def _counts(ds: xr.Dataset, episodes: Episodes, counts: Counts) -> dict[str, xr.
         )
         for name, value in figures.items()
     }
+
+
+def _undecided(episodes: Episodes) -> int:
+    """Lessons that mattered, were dropped in no sample that is known, and may be in another."""
+    open_ = np.isnan(episodes.kept).any(axis=-1) & ~(episodes.kept == 0).any(axis=-1)
+    return int(((episodes.used == 1) & open_).sum())
 
 
 def _by_episode(episodes: Episodes, counts: Counts) -> dict[str, xr.DataArray]:

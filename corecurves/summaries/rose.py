@@ -13,6 +13,7 @@ from corecurves.schema import SCHEMA_VERSION, STATUSES
 from corecurves.stats import mean_known
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
+from corecurves.summaries.provenance import carried
 from corecurves.summaries.rose_cells import (
     CEILING,
     CONTROL,
@@ -124,7 +125,7 @@ def summarize_rose(
         drawn=("level", [i in cells.drawn for i in range(len(cells.levels))]),
         nothing_left=("level", cells.nothing_left),
     )
-    summary.attrs = {key: value for key, value in ds.attrs.items() if key != "config"} | {
+    summary.attrs = carried(ds) | {
         "summary_of": "rose",
         "schema_version": SCHEMA_VERSION,
         "ci_prob": confidence,

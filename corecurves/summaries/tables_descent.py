@@ -183,11 +183,11 @@ def _differences(summary: xr.Dataset) -> list[str]:
 
 def _warnings(summary: xr.Dataset) -> list[str]:
     attrs, found = summary.attrs, []
+    verb = "left out" if attrs["controls"] == "drop" else "kept"
     if count := int(summary.control_passes):
-        verb = "left out" if attrs["controls"] == "drop" else "kept"
         found.append(f"{counted(count, 'failure')} that the control passes: {verb}")
     if count := int(summary.controls_unknown):
-        found.append(f"{counted(count, 'failure')} whose control has no result: kept")
+        found.append(f"{counted(count, 'failure')} whose control has no result: {verb}")
     if count := int(summary.short_failed_calls):
         found.append(f"{counted(count, 'shortest form')} without a result: it may fail or not")
     if int(attrs["cells_failed"]):

@@ -203,6 +203,8 @@ def _notes(one: xr.Dataset, several: bool) -> list[str]:
         lines.append(f"nothing was of use in {idle}: no recall")
     if missed := _pairs(one, one.missed.values > 0):
         lines.append(f"dropped although it mattered, {len(missed)}: {', '.join(missed)}")
+    if int(one.missed_undecided):
+        lines.append(f"not known whether dropped: {counted(one.missed_undecided, 'lesson')}")
     return lines
 
 

@@ -102,6 +102,17 @@ def test_failures_that_the_control_passes_are_left_out_and_counted(descend):
     assert "2 failures that the control passes: kept" in cc.text_descent(kept)
 
 
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_a_failure_whose_control_failed_is_open_and_counted(descend):
+    ds = descend(store(gaps=(1,)), Told(fails=lambda p: "Open valve" not in p and "valve 0" in p))
+    dropped = cc.summarize_descent(ds)
+    assert (int(dropped.failures), int(dropped.controls_unknown)) == (4, 2)
+    assert "2 failures whose control has no result: left out" in cc.text_descent(dropped)
+    kept = cc.summarize_descent(ds, controls="keep")
+    assert int(kept.failures) == 6
+    assert "2 failures whose control has no result: kept" in cc.text_descent(kept)
+
+
 def test_what_was_not_judged_is_neither_rescued_nor_lost(descend):
     with pytest.warns(UserWarning, match="no result"):
         ds = descend(

@@ -121,3 +121,22 @@ def test_a_tree_with_a_cycle_ends(tmp_path):
     text = cc.store_tree(write_store(tmp_path / "s", lessons))
     assert [name for name in "abc" if f"  {name}  L" not in text] == []
     assert "note: node b: its edge up to a leads from level 1 to level 0" in text
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_what_a_failed_call_leaves_open_is_not_said_to_be_rejected(kitchen):
+    def picky(task, texts):
+        if task == "Wash the cups.":
+            raise RuntimeError("no answer")
+        return {name: float(name == "knives") for name in texts}
+
+    table = cover(kitchen, picky)
+    assert table.loc["knives", ["reached", "reason"]].tolist()[1] == ""
+    rest = table[(table.reached == 0) & (table.form != "")]
+    assert len(rest)
+    assert (rest.reason == "not known").all()
+    assert (rest.undecided == 1).all()
+    assert rest.why.iloc[0].startswith("calls failed for 1 of ")
+    # Ranks are over the prompts with a score for every candidate.
+    assert table.best_rank["knives"] == 1
+    assert (rest.best_rank == 2).all()

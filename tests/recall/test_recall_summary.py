@@ -219,3 +219,23 @@ def test_pooled_difference_is_paired():
     order = rng.permutation(40)
     assert pooled_rate(part[order], whole[order]) == loose
     assert pooled_difference([1, 1], [1, 1], [0, 0], [0, 0])[0] != 0  # NaN: nothing to compare
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_lessons_whose_fate_failed_calls_leave_open_are_counted(recall):
+    def picky(task, texts):
+        if task == "Wash the cups.":
+            raise RuntimeError("no answer")
+        return []
+
+    ds = recall(picky)
+    summary = cc.summarize_recall(ds)
+    failed = ds.used.where((ds.status == "call_failed").isel(sample=0))
+    assert int(summary.missed_undecided) == int((failed == 1).sum()) > 0
+    assert int(summary.missed_undecided) + int((summary.missed > 0).sum()) == int(ds.used.sum())
+    said = f"not known whether dropped: {int(summary.missed_undecided)} lesson"
+    assert said in cc.text_recall(summary)
+    beneath = [t.get_text() for t in cc.plot_recall(ds).texts if t.get_gid() == "beneath"]
+    assert "not known of" in beneath[0]
+    whole = cc.summarize_recall(recall(lambda task, texts: []))
+    assert int(whole.missed_undecided) == 0
