@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from corecurves.names import listed, told_apart, visible
+
 __all__ = [
     "CellFailure",
     "CorecurvesError",
@@ -43,6 +45,9 @@ class CorecurvesError(Exception):
     """Base of every error that is meant for the user."""
 
     exit_code = ExitCode.USAGE
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class UsageError(CorecurvesError, ValueError):
@@ -91,7 +96,7 @@ class CellFailure(CorecurvesError):
         super().__init__(reason)
 
     def __reduce__(self) -> tuple[type[CellFailure], tuple[str, str]]:
-        return type(self), (self.status, str(self))
+        return type(self), (self.status, *self.args)
 
 
 class ReportError(CorecurvesError):
@@ -124,7 +129,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.message}"
+        return visible(f"{place}: {self.message}")
 
 
 class FileFaults(CorecurvesError, ValueError):
@@ -169,6 +174,9 @@ def unknown(what: str, received: object, options: Iterable[str]) -> str:
     "`arm` has no 'contrl'; it has taught, control: did you mean 'control'?"
     """
     names = list(options)
+    first = f"`{what}` has no {received!r}; it has {listed(names)}"
+    for name in names:
+        if isinstance(received, str) and (why := told_apart(received, name)):
+            return f"{first}: '{name}' is {why}"
     near = difflib.get_close_matches(str(received), names, n=1)
-    hint = f": did you mean '{near[0]}'?" if near else ""
-    return f"`{what}` has no {received!r}; it has {', '.join(names) or 'none'}{hint}"
+    return first + (f": did you mean '{near[0]}'?" if near else "")

@@ -9,6 +9,7 @@ import corecurves
 
 PACKAGE = Path(corecurves.__file__).parent
 LINES = [
+    {"names"},
     {"errors"},
     {"arguments", "reply"},
     {"text", "stats", "canonical", "bundled", "redact", "json_text"},

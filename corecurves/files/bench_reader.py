@@ -11,6 +11,7 @@ from corecurves.errors import unknown
 from corecurves.files.pairs import check_levels, check_outcome
 from corecurves.files.rose_cases import is_rose_case, read_rose_cases
 from corecurves.files.yaml_text import Absent, Reader
+from corecurves.names import taken
 from corecurves.specs.lesson import (
     DROPPED_KINDS,
     Checks,
@@ -46,7 +47,7 @@ class Bench:
         By lesson.
     cases : list of ServedCase
         In the order of the files.
-    places : dict of str to str
+    places : dict of str to tuple of str
         Where each id stands: lessons and cases share one Dataset's labels.
     notes : list of str
         What to know, and no fault.
@@ -56,7 +57,7 @@ class Bench:
     lessons: list[Lesson] = field(default_factory=list)
     episodes: dict[str, tuple[Episode, ...]] = field(default_factory=dict)
     cases: list[ServedCase] = field(default_factory=list)
-    places: dict[str, str] = field(default_factory=dict)
+    places: dict[str, tuple[str, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def own_id(self, reader: Reader, node: Node) -> str:
@@ -115,7 +116,7 @@ class Bench:
         kind = _kind(reader, table["kind"], list(_KINDS))
         demo = bool(reader.flag(table["demo"], "demo")) if "demo" in table else False
         levels = tuple(_levels(reader, table["levels"], own))
-        inner: dict[str, str] = {}
+        inner: dict[str, tuple[str, str]] = {}
         episodes = [
             episode
             for item in reader.items(table["episodes"], "episodes")
@@ -127,7 +128,12 @@ class Bench:
         self.episodes[own] = tuple(episodes)
 
     def _episode(
-        self, reader: Reader, node: Node, lesson: str, family: str, places: dict[str, str]
+        self,
+        reader: Reader,
+        node: Node,
+        lesson: str,
+        family: str,
+        places: dict[str, tuple[str, str]],
     ) -> Episode | None:
         table = reader.mapping(
             node, "an episode",
@@ -150,7 +156,7 @@ class Bench:
             return
         own = self.own_id(reader, table["id"])
         kind = _kind(reader, table["kind"], list(_CASE_KINDS))
-        places: dict[str, str] = {}
+        places: dict[str, tuple[str, str]] = {}
         lessons: dict[str, str] = {}
         for item in reader.items(table["lessons"], "lessons"):
             inner = reader.mapping(item, "a case's lesson", required=("id", "text"))
@@ -258,11 +264,11 @@ def _kind(reader: Reader, node: Node, kinds: list[str]) -> str:
     return kind
 
 
-def _id(reader: Reader, node: Node, places: dict[str, str]) -> str:
+def _id(reader: Reader, node: Node, places: dict[str, tuple[str, str]]) -> str:
     own = reader.text(node, "id") or ""
-    place = f"{reader.name}:{reader.line(node)}"
-    if own and places.setdefault(own, place) != place:
-        reader.fault(node, f"the id '{own}' also stands at {places[own]}; rename one")
+    place = f"also stands at {reader.name}:{reader.line(node)}"
+    if message := taken(places, own, place):
+        reader.fault(node, message)
     if "/" in own:
         reader.fault(node, f"the id '{own}' has a / in it; write another sign")
     return own

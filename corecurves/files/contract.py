@@ -6,12 +6,13 @@ held only to those that its curve needs in order to mean anything.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from corecurves.errors import Fault
 from corecurves.specs import Curriculum, Pack, Token
-from corecurves.text import contains, counted, hits, words
+from corecurves.text import contains, counted, hits, normalise, words
 
 __all__ = ["check_curriculum", "check_together", "contract_notes", "outside"]
 
@@ -84,11 +85,10 @@ def check_together(curricula: Sequence[Curriculum]) -> list[Fault]:
     list of Fault
         Concepts that stand twice, within a split or in two of them.
     """
-    first: dict[str, Curriculum] = {}
+    first: dict[object, Curriculum] = {}
     faults = []
     for curriculum in curricula:
-        key = " ".join(words(curriculum.concept))
-        other = first.setdefault(key, curriculum)
+        other = first.setdefault(_told_by(curriculum.concept), curriculum)
         if other is curriculum:
             continue
         file, _, line = curriculum.source.rpartition(":")
@@ -102,6 +102,13 @@ def check_together(curricula: Sequence[Curriculum]) -> list[Fault]:
             message += f"{where}; splits are disjoint: take another concept"
         faults.append(Fault(*place, message))
     return faults
+
+
+def _told_by(concept: str) -> tuple[tuple[str, ...], str]:
+    """What tells a concept from others: its words and symbols; all of it where it has no word."""
+    normal, told = normalise(concept), words(concept)
+    symbols = (c for c in normal if unicodedata.category(c)[0] == "S" or c in "&%#@*/\\")
+    return told, "".join(symbols) if told else " ".join(normal.split())
 
 
 Found = Iterator[tuple[int, str]]

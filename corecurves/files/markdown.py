@@ -23,6 +23,7 @@ from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
 from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
 from corecurves.files.pairs import unlike_note
 from corecurves.files.yaml_text import Reader, read_text, spelled
+from corecurves.names import stem_of, taken
 from corecurves.specs.lesson import DROPPED_KINDS, Lesson, Level, Store
 from corecurves.text import count_tokens
 
@@ -140,11 +141,11 @@ def check_markdown(folder: str | Path, *, shown: str = "") -> tuple[Store, tuple
     notes: list[str] = []
     lessons: dict[str, Lesson] = {}
     names: dict[str, str] = {}
+    ids: dict[str, tuple[str, str]] = {}
     files, found = _levels_by_stem(path, shown, notes, faults)
     for stem, depths in sorted(files.items()):
         own, lesson, place = _lesson(stem, depths, notes, faults)
-        if own in names and own:
-            message = f"the id '{own}' is also that of {names[own]}.md; rename one"
+        if message := taken(ids, own, f"is also that of {stem}.md"):
             faults.append(Fault(place, 1, message))
             continue
         names[own] = stem
@@ -178,8 +179,9 @@ def _levels_by_stem(
             notes.append(f"{path.name}: not read as a lesson")
             continue
         number += 1
-        match = _LEVEL.fullmatch(path.stem)
-        stem, depth = (match["stem"], int(match["depth"])) if match else (path.stem, 0)
+        own = stem_of(path)
+        match = _LEVEL.fullmatch(own)
+        stem, depth = (match["stem"], int(match["depth"])) if match else (own, 0)
         name = f"{shown}/{path.name}"
         other = found.setdefault(stem, {}).setdefault(depth, (path, name))[1]
         if other != name:

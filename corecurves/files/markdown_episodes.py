@@ -11,6 +11,7 @@ from corecurves.errors import Fault, unknown
 from corecurves.files.nodes import json_lines
 from corecurves.files.pairs import check_outcome
 from corecurves.files.yaml_text import Absent, Reader, read_text
+from corecurves.names import look, taken
 from corecurves.specs.lesson import Checks, Episode, Lesson, Outcome
 
 __all__ = ["EPISODE_FILES", "read_episodes"]
@@ -58,8 +59,8 @@ def read_episodes(
     # Of a lesson whose id could not be read, an episode is no second fault.
     whole = "" not in stems
     found: dict[str, list[Episode]] = {key: [] for key in (*lessons, *stems)}
-    by_name = {**{stem: key for key, stem in stems.items()}, **{key: key for key in stems}}
-    places: dict[str, str] = {}
+    by_name = {look(stem): key for key, stem in stems.items()} | {look(key): key for key in stems}
+    places: dict[str, tuple[str, str]] = {}
     files = [name for name in EPISODE_FILES if (folder / name).is_file()]
     if not files:
         faults.append(
@@ -106,7 +107,7 @@ def _add(
     by_name: Mapping[str, str],
     lessons: Mapping[str, Lesson],
     found: dict[str, list[Episode]],
-    places: dict[str, str],
+    places: dict[str, tuple[str, str]],
     *,
     one: bool,
     whole: bool,
@@ -115,11 +116,9 @@ def _add(
     if table is None:
         return
     own = (reader.text(table["id"], "id") or "") if "id" in table else f"episode-{number}"
-    place = f"{reader.name}:{reader.line(table.get('id', node))}"
-    if own and places.setdefault(own, place) != place:
-        reader.fault(
-            table.get("id", node), f"the id '{own}' also stands at {places[own]}; rename one"
-        )
+    place = f"also stands at {reader.name}:{reader.line(table.get('id', node))}"
+    if message := taken(places, own, place):
+        reader.fault(table.get("id", node), message)
     task = reader.text(table["task"], "task") or ""
     created = (reader.text(table["created"], "created") or "") if "created" in table else ""
     outcome = _outcome(reader, table, task)
@@ -154,8 +153,8 @@ def _about(
         return list(lessons) if one else []
     about = []
     for name in _texts(reader, table["lesson"], "lesson"):
-        if name in by_name:
-            about.append(by_name[name])
+        if look(name) in by_name:
+            about.append(by_name[look(name)])
         elif whole and name:
             reader.fault(table["lesson"], unknown("lesson", name, sorted(lessons)))
     return list(dict.fromkeys(about))

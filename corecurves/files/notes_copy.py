@@ -11,6 +11,7 @@ from corecurves.files.front_matter import split_front_matter
 from corecurves.files.markdown import load_markdown, looks_like_markdown
 from corecurves.files.optional import keys_of, text_of
 from corecurves.files.yaml_text import Reader
+from corecurves.names import look, stem_of
 from corecurves.specs.lesson import Level, Store
 
 __all__ = ["is_notes", "write_notes_levels"]
@@ -58,7 +59,7 @@ def write_notes_levels(folder: Path, made: Mapping[str, tuple[Level, ...]]) -> S
         stem = stems[lesson]
         for path in sorted(folder.glob("*.[mM][dD]")):
             before, mark, depth = path.stem.rpartition(".")
-            if before == stem and mark and depth[:1] in "lL" and depth[1:].isdigit():
+            if look(before) == look(stem) and mark and depth[:1] in "lL" and depth[1:].isdigit():
                 path.rename(path.with_name(f".{path.name}"))
         for level in levels:
             table = {
@@ -84,5 +85,5 @@ def _stems(folder: Path) -> dict[str, str]:
         reader = Reader(path.name, [])
         root = reader.parse(parts[0]) if parts and parts[0].strip() else None
         table = keys_of(reader, root) if root is not None else None
-        found.setdefault(text_of(reader, table or {}, "id") or path.stem, path.stem)
+        found.setdefault(text_of(reader, table or {}, "id") or stem_of(path), path.stem)
     return found

@@ -19,6 +19,7 @@ from corecurves.files.graph import Graph, Node, lessons_of, link
 from corecurves.files.markdown import load_markdown, looks_like_markdown
 from corecurves.files.recorded import Recorded, read_episode
 from corecurves.files.yaml_text import read_text
+from corecurves.names import stem_of, taken
 from corecurves.specs.lesson import Episode, Lesson, Store
 from corecurves.text import counted
 
@@ -241,27 +242,26 @@ def read_layout(folder: str | Path, shown: str = "") -> Layout:
     """
     folder = Path(folder)
     faults: list[Fault] = []
-    nodes: dict[str, tuple[Node, str]] = {}
-    episodes: dict[str, tuple[Recorded, str]] = {}
+    nodes: dict[str, Node] = {}
+    episodes: dict[str, Recorded] = {}
+    ids: tuple[dict[str, tuple[str, str]], ...] = ({}, {})
     for path, name in _files(folder, "nodes", ".md", shown, faults):
         text = read_text(path, name, faults)
         family = path.parent.name if path.parent != folder / "nodes" else ""
-        node = read_node(text, name, faults, stem=path.stem, family=family) if text else None
-        if node is not None and nodes.setdefault(node.id, (node, name))[1] != name:
-            faults.append(_twice(name, node.id, nodes[node.id][1]))
+        node = read_node(text, name, faults, stem=stem_of(path), family=family) if text else None
+        if node is not None and (message := taken(ids[0], node.id, f"also stands in {name}")):
+            faults.append(Fault(name, 1, message))
+        elif node is not None:
+            nodes[node.id] = node
     for path, name in _files(folder, "episodes", ".json", shown, faults):
         text = read_text(path, name, faults)
-        recorded = read_episode(text, name, faults, stem=path.stem) if text else None
-        if recorded is None:
-            continue
-        own = recorded.episode.id
-        if episodes.setdefault(own, (recorded, name))[1] != name:
-            faults.append(_twice(name, own, episodes[own][1]))
-    return Layout(
-        link({key: node for key, (node, _) in nodes.items()}),
-        {key: recorded for key, (recorded, _) in episodes.items()},
-        tuple(sorted(set(faults))),
-    )
+        recorded = read_episode(text, name, faults, stem=stem_of(path)) if text else None
+        there = f"also stands in {name}"
+        if recorded is not None and (message := taken(ids[1], recorded.episode.id, there)):
+            faults.append(Fault(name, 1, message))
+        elif recorded is not None:
+            episodes[recorded.episode.id] = recorded
+    return Layout(link(nodes), episodes, tuple(sorted(set(faults))))
 
 
 def _open(folder: Path, shown: str, *, strict: bool) -> Store:
@@ -351,10 +351,6 @@ def _files(
         elif path.is_symlink():
             faults.append(Fault(name, 1, "is a link that leads nowhere; mend or remove it"))
     return [(path, name) for _, path, name in sorted(found)]
-
-
-def _twice(name: str, own: str, first: str) -> Fault:
-    return Fault(name, 1, f"the id '{own}' also stands in {first}; rename one")
 
 
 def _is_markdown(path: Path) -> bool:

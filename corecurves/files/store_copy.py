@@ -21,6 +21,7 @@ from corecurves.files.front_matter import read_node
 from corecurves.files.graph import Node, link
 from corecurves.files.notes_copy import is_notes, write_notes_levels
 from corecurves.files.store import open_store, read_layout, refuse_inside
+from corecurves.names import stem_of
 from corecurves.specs.lesson import Lesson, Level, Store
 
 __all__ = ["check_copy", "is_rose", "node_names", "write_copy"]
@@ -185,7 +186,8 @@ def _nodes(folder: Path) -> dict[str, tuple[Path, Node]]:
     paths = [p for p in (folder / "nodes").rglob("*") if p.suffix.lower() == ".md" and p.is_file()]
     for path in sorted(paths, key=lambda p: p.relative_to(folder).as_posix()):
         text = path.read_bytes().decode("utf-8-sig", "replace")
-        node = None if path.name.startswith(".") else read_node(text, path.name, [], stem=path.stem)
+        stem, hidden = stem_of(path), path.name.startswith(".")
+        node = None if hidden else read_node(text, path.name, [], stem=stem)
         if node is not None:
             found.setdefault(node.id, (path, node))
     return found
@@ -214,7 +216,7 @@ def _archived(raw: bytes, path: Path, shown: str) -> bytes:
     new = f"status: archived{tail[0] if tail else ''}"
     lines[at : at + len(here[:1])] = [new]
     text = "".join(lines)
-    node = read_node(text.removeprefix("\ufeff"), path.name, [], stem=path.stem)
+    node = read_node(text.removeprefix("\ufeff"), path.name, [], stem=stem_of(path))
     if node is None or node.status != "archived":
         raise UsageError(
             f"{shown}: the status in {path.name} cannot be changed; write it as a line of its own, "

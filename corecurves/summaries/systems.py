@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from corecurves.canonical import canonical_json
 from corecurves.engine.dataset import check_dataset
 from corecurves.errors import DatasetError, UsageError
+from corecurves.names import alike, listed
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import difference_interval, no_spread_half_width, t_interval
 from corecurves.summaries.lane import gate_arm
@@ -156,8 +157,8 @@ def _check(datasets: Mapping[str, xr.Dataset]) -> None:
         if set(ds.concept.values) != set(first.concept.values):
             odd = sorted(set(map(str, ds.concept.values)) ^ set(map(str, first.concept.values)))
             raise DatasetError(
-                f"'{name}' and '{label}' are not of the same concepts; {', '.join(odd[:5])} "
-                "is in one of them only"
+                f"'{name}' and '{label}' are not of the same concepts; {listed(odd, 5)} "
+                f"is in one of them only{alike(odd)}"
             )
         for concept in first.concept.values:
             if _content(first.sel(concept=concept)) != _content(ds.sel(concept=concept)):
