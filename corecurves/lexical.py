@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from corecurves.errors import UsageError
-from corecurves.text import words
+from corecurves.scripts import ALPHABETIC, grams
+from corecurves.text import counted, words
 
-__all__ = ["bm25_index", "bm25s", "content_words"]
+__all__ = ["bm25_index", "bm25s", "content_words", "unread"]
+
+_ALPHABETIC = re.compile(f"[{ALPHABETIC}]")
 
 
 def bm25s() -> ModuleType:
@@ -43,7 +47,7 @@ def bm25s() -> ModuleType:
 
 
 def content_words(text: str) -> list[str]:
-    """Words of a text, without bm25s's English stop words.
+    """Words of a text, without bm25s's English stop words; see also `corecurves.scripts.grams`.
 
     Parameters
     ----------
@@ -61,7 +65,37 @@ def content_words(text: str) -> list[str]:
     ['rinse', 'cups', 'hot', 'water']
     """
     stop = _stop_words()
-    return [word for word in words(text) if word not in stop]
+    return [part for word in words(text) if word not in stop for part in grams(word)]
+
+
+def unread(texts: Iterable[str]) -> str:
+    """What lexical retrieval cannot read in texts.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        What it is to compare.
+
+    Returns
+    -------
+    str
+        Empty where it reads all.
+
+    Examples
+    --------
+    >>> unread(["Rinse the cups.", "\U0001f44d"])
+    'it finds no word to compare in 1 text'
+    """
+    found = list(texts)
+    blank = sum(not content_words(text) for text in found)
+    said = []
+    if any(_ALPHABETIC.search(text) for text in found):
+        said.append(
+            "it knows no words of Thai, Lao, Khmer or Burmese and compares groups of letters"
+        )
+    if blank:
+        said.append(f"it finds no word to compare in {counted(blank, 'text')}")
+    return "; ".join(said)
 
 
 def bm25_index(bags: Sequence[list[str]], *, k1: float, b: float) -> Any:

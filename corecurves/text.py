@@ -28,6 +28,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from corecurves.scripts import HANGUL, KATAKANA, UNSPACED
+
 if TYPE_CHECKING:
     from bpe_openai import Encoding
 
@@ -51,26 +53,15 @@ _MARK = "\u0001"
 """Stands for a combining mark while words are found: ``re`` has no class for them."""
 _GAP = "\u0002"
 """Stands between words, where a token may begin and end."""
-_KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff"
-_HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
-_SOUTHEAST = (
-    "\u0e01-\u0e4f\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1780-\u17d3\u17d7\u17dc\u17dd"
-    "\u1950-\u19c9\u1a20-\u1a7c\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaadf"
-)
-_IDEOGRAPHIC = (
-    "\u3005-\u3007\u3021-\u3029\u3038-\u309f\u3100-\u312f\u31a0-\u31bf"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_UNSPACED = f"{_IDEOGRAPHIC}{_KATAKANA}{_HANGUL}{_SOUTHEAST}"
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_COUNTER = re.compile(rf"(\d{_GAP}[{_UNSPACED}]{{1,3}}){_GAP}(?=[+-]\d)")
+_RUN = re.compile(f"[{UNSPACED}]+")
+_COUNTER = re.compile(rf"(\d{_GAP}[{UNSPACED}]{{1,3}}){_GAP}(?=[+-]\d)")
 """A unit behind a number, before another one: what joins them is no sign."""
 _DASH = re.compile(
     r"[\u02d7\u2010-\u2015\u2796](?=\d)"
-    rf"(?<![^\s(\[{{<>=:;/|~\"'\u201c\u2018\u201e\u00ab\u300c{_UNSPACED}].)"
+    rf"(?<![^\s(\[{{<>=:;/|~\"'\u201c\u2018\u201e\u00ab\u300c{UNSPACED}].)"
 )
 """A dash that is a minus. What stands before it is looked at last: it is seldom there."""
-_STICKING = [re.compile(f"[{kind}]{{2}}") for kind in (_KATAKANA, _HANGUL)]
+_STICKING = [re.compile(f"[{kind}]{{2}}") for kind in (KATAKANA, HANGUL)]
 """Two letters between which no token begins."""
 _WORD = re.compile(
     r"""

@@ -11,7 +11,7 @@ PACKAGE = Path(corecurves.__file__).parent
 LINES = [
     {"names"},
     {"errors"},
-    {"arguments", "reply"},
+    {"arguments", "reply", "scripts"},
     {"text", "stats", "canonical", "bundled", "redact", "json_text"},
     {"markup"},
     {"specs", "schema", "spec_strings", "lexical"},

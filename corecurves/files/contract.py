@@ -200,7 +200,7 @@ def outside(curriculum: Curriculum, pack: Pack) -> dict[str, int]:
         for correction in curriculum.corrections
         for token in correction.adds
     }
-    return {w: at for w, at in said.items() if words(w) and w.casefold() not in pack.by_form}
+    return {w: at for w, at in said.items() if words(w) and normalise(w) not in pack.by_form}
 
 
 def contract_notes(curricula: Iterable[Curriculum], pack: Pack) -> list[str]:

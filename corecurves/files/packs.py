@@ -11,7 +11,7 @@ from corecurves.bundled import bundled_names, bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.yaml_text import Reader, read_text
 from corecurves.specs import Lemma, Pack, Relation
-from corecurves.text import words
+from corecurves.text import normalise, words
 
 __all__ = ["STANDARD_PACK", "load_pack", "pack_path"]
 
@@ -118,7 +118,7 @@ def _pack(reader: Reader, root: Node) -> Pack | None:
     seen: dict[str, int] = {}
     for lemma, node in zip(lemmas, getattr(table["lemmas"], "value", []), strict=True):
         for form in (lemma.text, *lemma.forms) if lemma else ():
-            key = form.casefold()
+            key = normalise(form)
             if key in seen:
                 reader.fault(node, f"the word '{form}' also stands at line {seen[key]}; keep one")
             if len(words(form)) != 1:

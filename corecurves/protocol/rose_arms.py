@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from corecurves.canonical import digest, stable_seed
 from corecurves.errors import UsageError
 from corecurves.files.curricula import load_filler
+from corecurves.scripts import joined, pieces
 from corecurves.specs import Lesson, Level
 from corecurves.text import count_tokens
 
@@ -69,7 +70,7 @@ def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
     >>> fit(["One two three four five.", "Six seven."], 6)
     'One two three four five.'
     """
-    words = [word for text in texts for word in text.split()]
+    words = [word for text in texts for word in pieces(text)]
     for start in range(min(_STARTS, len(words)) if shift else 1):
         nearest = _prefix(words[start:], tokens)
         if within_length(nearest, tokens):
@@ -82,12 +83,12 @@ def _prefix(words: Sequence[str], tokens: int) -> str:
     low, high = 0, len(words)
     while low < high:
         middle = (low + high) // 2
-        if count_tokens(" ".join(words[:middle])) < tokens:
+        if count_tokens(joined(words[:middle])) < tokens:
             low = middle + 1
         else:
             high = middle
     return min(
-        (" ".join(words[:n]) for n in {max(1, low - 1), low}),
+        (joined(words[:n]) for n in {max(1, low - 1), low}),
         key=lambda text: (abs(count_tokens(text) - tokens), len(text)),
     )
 
@@ -140,8 +141,8 @@ def served_text(
 
 
 def _enough(texts: Sequence[str], tokens: int) -> bool:
-    joined = " ".join(texts)
-    return within_length(joined, tokens) or count_tokens(joined) > tokens
+    whole = " ".join(texts)
+    return within_length(whole, tokens) or count_tokens(whole) > tokens
 
 
 def _filler(tokens: int) -> list[str]:
@@ -161,15 +162,15 @@ def _truncated(text: str, tokens: int) -> str:
 
 def _scrambled(lesson: Lesson, level: Level, tokens: int, seed: int) -> str:
     """The level's words in random order: the first order whose length is near enough."""
-    words = level.text.split()
+    words = pieces(level.text)
     for attempt in range(_TRIES):
         order = list(words)
         random.Random(stable_seed("scrambled", lesson.id, level.depth, seed, attempt)).shuffle(
             order
         )
-        found = " ".join(order)
+        found = joined(order)
         if order != words and within_length(found, tokens):
             return found
     if len(set(words)) > 1:
         raise UsageError(f"no order of the words of '{lesson.id}' {level.name} has its length")
-    return " ".join(words)
+    return joined(words)

@@ -57,8 +57,9 @@ class Opinion:
 class Selector(Protocol):
     """Something that scores candidates for a task.
 
-    ``fitted(corpus) -> Selector``, for one that needs the texts of the whole store first, and
-    ``volatile``, for one that another process would not recognise, are optional.
+    ``fitted(corpus) -> Selector``, for one that needs the texts of the whole store first,
+    ``unread(texts) -> str``, for what one cannot read in them, and ``volatile``, for one that
+    another process would not recognise, are optional.
     """
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from corecurves.canonical import JSON, digest
 from corecurves.errors import UsageError
-from corecurves.lexical import bm25_index, bm25s, content_words
+from corecurves.lexical import bm25_index, bm25s, content_words, unread
 from corecurves.selectors.base import Candidate, Fixed, Opinion
 from corecurves.specs import Identity
 
@@ -24,7 +24,8 @@ class Bm25(Fixed):
 
     A word's weight comes from the whole store, not from the few lessons that were served together.
     Words are those of `corecurves.text`, without bm25s's English stop words, and as they stand:
-    plurals do not match singulars.
+    plurals do not match singulars. Of a script that does not write words apart they are the pairs
+    of characters, see `corecurves.scripts.grams`.
 
     Parameters
     ----------
@@ -53,6 +54,7 @@ class Bm25(Fixed):
     b: float = 0.75
     corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     threshold: ClassVar[float] = 0.0
+    unread = staticmethod(unread)
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):
@@ -65,7 +67,7 @@ class Bm25(Fixed):
         """Who selects; the settings hold the version of bm25s and a digest of the corpus."""
         settings: dict[str, JSON] = {"k1": self.k1, "b": self.b, "bm25s": str(bm25s().__version__)}
         settings["corpus"] = digest(dict(self.corpus))[:12]
-        return Identity("bm25", "1", settings)
+        return Identity("bm25", "2", settings)
 
     def fitted(self, corpus: Mapping[str, str]) -> Bm25:
         """The same over a store's texts."""

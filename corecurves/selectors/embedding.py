@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from corecurves.arguments import whole
 from corecurves.canonical import JSON, digest
-from corecurves.lexical import content_words
+from corecurves.lexical import content_words, unread
 from corecurves.selectors.base import Candidate, Fixed, Opinion
 from corecurves.specs import Identity
 
@@ -54,6 +54,7 @@ class Lsa(Fixed):
     dims: int = 16
     corpus: Mapping[str, str] = field(default_factory=dict, repr=False)
     threshold: ClassVar[float] = 0.2
+    unread = staticmethod(unread)
 
     def __post_init__(self) -> None:
         whole("dims", self.dims)
@@ -63,7 +64,7 @@ class Lsa(Fixed):
         """Who selects; the settings hold a digest of the corpus."""
         settings: dict[str, JSON] = {"method": "latent semantic analysis", "dims": self.dims}
         settings["corpus"] = digest(dict(self.corpus))[:12]
-        return Identity("embedding", "1", settings)
+        return Identity("embedding", "2", settings)
 
     def fitted(self, corpus: Mapping[str, str]) -> Lsa:
         """The same over a store's texts."""

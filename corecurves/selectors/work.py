@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -66,7 +67,12 @@ class SelectorWork:
         return replace(self, asks={cell.key: self.asks[cell.key] for cell in cells})
 
     def prepare(self) -> bool:
-        """Selectors are awaited; none blocks the loop."""
+        """Selectors are awaited; none blocks the loop. What one cannot read is said once."""
+        asks = self.asks.values()
+        texts = {c.text for ask in asks for c in ask.candidates} | {ask.task for ask in asks}
+        unread = getattr(self.selector, "unread", None)
+        if unread is not None and (said := unread(texts)):
+            warnings.warn(f"{self.selector.identity.name}: {said}", stacklevel=2)
         return False
 
     async def run(self, cells: Sequence[Cell], emit: Sink) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from corecurves.canonical import JSON, digest
-from corecurves.text import hits
+from corecurves.text import hits, normalise
 
 __all__ = ["Correction", "Curriculum", "Lemma", "Pack", "Relation", "Token"]
 
@@ -78,9 +78,9 @@ class Pack:
 
     @cached_property
     def by_form(self) -> dict[str, Lemma]:
-        """Lemma of each accepted form, in lower case."""
-        table = {form.casefold(): lemma for lemma in self.lemmas for form in lemma.forms}
-        return table | {lemma.text.casefold(): lemma for lemma in self.lemmas}
+        """Lemma of each accepted form, in normal form."""
+        table = {normalise(form): lemma for lemma in self.lemmas for form in lemma.forms}
+        return table | {normalise(lemma.text): lemma for lemma in self.lemmas}
 
     @cached_property
     def digest(self) -> str:

@@ -91,7 +91,7 @@ class RetrievalSystem:
     def identity(self) -> Identity:
         """Who answers; the settings hold the version of bm25s."""
         library = {"bm25s": str(bm25s().__version__), "untaught": _NO_MATCH}
-        return Identity("retrieval", "1", asdict(self.settings) | library)
+        return Identity("retrieval", "2", asdict(self.settings) | library)
 
     def start(self) -> ToldSession:
         """Session that was taught nothing.

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -311,3 +312,52 @@ def test_smollm2_says_something_of_every_candidate(smollm2, recall):
     assert known.sum() == 7
     assert np.isfinite(ds.score.values[known]).all()
     assert len(np.unique(ds.score.values[known])) > 1
+
+
+# --- scripts without spaces -----------------------------------------------------------------------
+
+JAPANESE = {
+    "port": "ブローカーのポートは6112です。",
+    "cups": "カップは冷たい水で洗います。",
+    "courage": "勇気は決意です。",
+}
+KOREAN = {"port": "포트는 6112입니다.", "cups": "컵을 씻습니다.", "courage": "용기는 결심입니다."}
+CHINESE = {"port": "代理端口是6112。", "cups": "用冷水洗杯子。", "courage": "勇气是决心。"}
+
+
+@pytest.mark.parametrize("name", ["bm25", "embedding"])
+@pytest.mark.parametrize(
+    ("corpus", "task", "found"),
+    [
+        (JAPANESE, "どのポートを使いますか?", "port"),
+        (JAPANESE, "勇気とは何ですか?", "courage"),
+        (JAPANESE, "Use 6112?", "port"),
+        (KOREAN, "어느 포트를 사용합니까?", "port"),
+        (KOREAN, "컵이 더럽습니다.", "cups"),
+        (CHINESE, "哪个端口?", "port"),
+        (CHINESE, "什么是勇气?", "courage"),
+    ],
+)
+def test_lexical_selectors_read_scripts_without_spaces(name, corpus, task, found):
+    asked = [Candidate(key, text) for key, text in corpus.items()]
+    said = scores(as_selector(name).fitted(corpus), task, asked)
+    assert said.pop(found) > 0.2
+    assert max(said.values()) == pytest.approx(0, abs=1e-6)
+
+
+def test_what_a_selector_cannot_read_is_said_once_a_run():
+    from corecurves.selectors.work import Ask, SelectorWork
+
+    thai = tuple(Candidate(str(i), text) for i, text in enumerate(["ล้างถ้วย", "ลับมีด", "\U0001f44d"]))
+    asks = {f"{i}": Ask(f"ล้างถ้วย {i}", thai, "0", 0, 0) for i in range(9)}
+    for name in ("bm25", "embedding"):
+        with pytest.warns(UserWarning, match=name) as caught:
+            SelectorWork(as_selector(name), asks).prepare()
+        assert [str(w.message) for w in caught] == [
+            f"{name}: it knows no words of Thai, Lao, Khmer or Burmese and compares groups of "
+            "letters; it finds no word to compare in 1 text"
+        ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SelectorWork(as_selector("serve-all"), asks).prepare()
+        SelectorWork(as_selector("bm25"), {"a": Ask("Wash.", (CUPS,), "cups", 0, 0)}).prepare()
