@@ -17,7 +17,7 @@ from corecurves.errors import DatasetError
 from corecurves.files.labels import labels_attr, refuse_merged
 from corecurves.schema import Schema, Variable
 
-__all__ = ["build_dataset", "check_dataset"]
+__all__ = ["build_dataset", "check_dataset", "check_summary", "in_memory"]
 
 _FILL = {"float": np.nan, "text": "", "flag": False}
 _DTYPE = {"float": np.float64, "text": object, "flag": np.bool_}
@@ -140,7 +140,52 @@ def _as_objects(column: Sequence[Any]) -> NDArray[Any]:
     return objects
 
 
-def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
+def in_memory(ds: xr.Dataset) -> xr.Dataset:
+    """A Dataset whose arrays are NumPy's, as all figures are computed from.
+
+    Parameters
+    ----------
+    ds : Dataset
+        It may be held in pieces by dask, and stays as it is.
+
+    Returns
+    -------
+    Dataset
+        The same one where nothing is in pieces.
+    """
+    variables = getattr(ds, "variables", {})  # what is no Dataset is refused by who asked
+    pieces = any(variable.chunks is not None for variable in variables.values())
+    return ds.compute() if pieces else ds
+
+
+def check_summary(summary: xr.Dataset, of: str, needed: str) -> xr.Dataset:
+    """Refuse what is no summary of a kind.
+
+    Parameters
+    ----------
+    summary : Dataset
+        What was given.
+    of : str
+        What it should be a summary of.
+    needed : str
+        What makes one, for the message.
+
+    Returns
+    -------
+    Dataset
+        The summary, in memory.
+
+    Raises
+    ------
+    DatasetError
+        If it is none.
+    """
+    if getattr(summary, "attrs", {}).get("summary_of") != of:
+        raise DatasetError(f"{needed} is needed")
+    return in_memory(summary)
+
+
+def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> xr.Dataset:
     """Refuse a Dataset that lacks what is asked of it.
 
     Parameters
@@ -151,6 +196,11 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
         What it should follow.
     *needed : str
         Variables or coordinates that are needed.
+
+    Returns
+    -------
+    Dataset
+        The Dataset, in memory.
 
     Raises
     ------
@@ -181,6 +231,7 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> None:
                 )
             if extra:
                 raise DatasetError(f"`{name}` has the unknown dimension {sorted(map(str, extra))}")
+    return in_memory(ds)
 
 
 def _kept(ds: xr.Dataset, lost: set[str]) -> str:

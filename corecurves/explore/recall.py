@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def explore_recall(ds: xr.Dataset, baseline: xr.Dataset | str | None = None) -> 
         from corecurves.files.baselines import load_baseline
 
         baseline = load_baseline(baseline)
+    ds, baseline = in_memory(ds), None if baseline is None else in_memory(baseline)
     from corecurves.explore.recall_widget import RecallExplorer
 
     return RecallExplorer(ds, baseline, title=_TITLE)

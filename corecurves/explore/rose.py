@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.arguments import finite
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def explore_rose(ds: xr.Dataset, *, margin: float = 0.1) -> Explorer:
     attrs = getattr(ds, "attrs", {})
     if attrs.get("question") != "rose" or "summary_of" in attrs:
         raise DatasetError("a Dataset of run_rose_eval is needed")
+    ds = in_memory(ds)
     margin = finite("margin", margin, least=0.01, most=0.49)
     from corecurves.explore.shell import nothing_to_show
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 from corecurves.plots.style import ArmStyle, axes_or_new, label, note
 from corecurves.summaries.descent import summarize_descent
@@ -134,7 +135,7 @@ def describe_descent(ds: xr.Dataset) -> str:
 def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "descent":
         raise DatasetError("a Dataset of run_descent_eval or summarize_descent is needed")
-    return ds if ds.attrs.get("summary_of") == "descent" else summarize_descent(ds)
+    return in_memory(ds) if ds.attrs.get("summary_of") == "descent" else summarize_descent(ds)
 
 
 def _line(ax: Axes, at: xr.Dataset, strategy: str, spent: Any, end: float) -> None:

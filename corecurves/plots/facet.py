@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import UsageError, unknown
 from corecurves.plots.style import label as written
 
@@ -66,6 +67,7 @@ def facet(
 
     if col not in _PLURAL or col not in ds.dims:
         raise UsageError(unknown("col", col, [dim for dim in _PLURAL if dim in ds.dims]))
+    ds = in_memory(ds)
     labels = [str(label) for label in ds[col].values]
     columns = min(wrap, len(labels))
     rows = ceil(len(labels) / columns)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import arm_style, axes_or_new, note
 from corecurves.plots.style import label as written
@@ -171,7 +172,7 @@ def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "lane":
         raise DatasetError("a Dataset of run_lane or summarize_lane is needed")
     if ds.attrs.get("summary_of") == "lane":
-        summary = ds
+        summary = in_memory(ds)
     else:
         # Curricula outside the contract, such as edited ones, have aggregates of their own.
         summary = summarize_lane(ds, contract=bool(ds.contract.any()))

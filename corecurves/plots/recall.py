@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError
 from corecurves.plots.style import NAME, axes_or_new, label
 from corecurves.summaries.recall import summarize_recall
@@ -155,7 +156,7 @@ def _summaries(ds: xr.Dataset | Mapping[str, xr.Dataset]) -> dict[str, xr.Datase
 def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "recall":
         raise DatasetError("a Dataset of run_recall_eval or summarize_recall is needed")
-    return ds if ds.attrs.get("summary_of") == "recall" else summarize_recall(ds)
+    return in_memory(ds) if ds.attrs.get("summary_of") == "recall" else summarize_recall(ds)
 
 
 def _contours(ax: Axes) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError, unknown
 from corecurves.plots.style import NAME, arm_style, axes_or_new, beside_curve, label, note
 from corecurves.summaries.rose import summarize_rose
@@ -259,7 +260,7 @@ def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "rose":
         raise DatasetError("a Dataset of run_rose_eval or summarize_rose is needed")
     if ds.attrs.get("summary_of") == "rose":
-        return ds
+        return in_memory(ds)
     return summarize_rose(ds)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.plots.style import NAME, axes_or_new, label, note
 from corecurves.summaries.systems import compare_systems
 from corecurves.text import counted, shortened
@@ -98,9 +98,9 @@ def _summary(datasets: Mapping[str, xr.Dataset] | xr.Dataset) -> xr.Dataset:
 
     if not isinstance(datasets, xr.Dataset):
         return compare_systems(datasets)
-    if datasets.attrs.get("summary_of") != "systems":
-        raise DatasetError("a mapping of lane Datasets is needed, or what compare_systems returns")
-    return datasets
+    return check_summary(
+        datasets, "systems", "a mapping of lane Datasets, or one of compare_systems,"
+    )
 
 
 def _what(summary: xr.Dataset, without_prior: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.markup import FIGURES, Html, box, item_list, paragraph
 from corecurves.stats import difference_interval
 from corecurves.summaries.figures import FEW, number, with_interval
@@ -98,8 +98,7 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     >>> cc.conclude_lane(summary).can[0]
     'Untaught (control), the last answer holds none of the expected tokens, over 3 concepts.'
     """
-    if getattr(summary, "attrs", {}).get("summary_of") != "lane":
-        raise DatasetError("a Dataset of summarize_lane is needed")
+    summary = check_summary(summary, "lane", "a Dataset of summarize_lane")
     arms = [str(arm) for arm in summary.arm.values]
     inside = summary.contract.values == (summary.attrs.get("aggregates_over") == "contract")
     scores = summary.saturation_score.mean("sample").isel(concept=np.flatnonzero(inside))
@@ -155,8 +154,7 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
     >>> cc.conclude_systems(cc.compare_systems(runs)).can[1][-42:]
     ', and above parrot: that grounded learned.'
     """
-    if getattr(summary, "attrs", {}).get("summary_of") != "systems":
-        raise DatasetError("a summary of systems is needed: what compare_systems returns")
+    summary = check_summary(summary, "systems", "a Dataset of compare_systems")
     n = int(summary.used.sum())
     can: list[str] = []
     cannot = _simulated(summary)

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import mean_known
@@ -78,6 +79,7 @@ def summarize_descent(
         raise ValueError(f"`controls` is {controls!r}; give 'drop' or 'keep'")
     if getattr(ds, "attrs", {}).get("question") != "descent" or "summary_of" in ds.attrs:
         raise DatasetError("a Dataset of run_descent_eval is needed")
+    ds = in_memory(ds)
     failures, counts = read_failures(ds, controls)
     summary = xr.Dataset(
         {

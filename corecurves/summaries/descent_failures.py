@@ -91,7 +91,7 @@ def read_failures(ds: xr.Dataset, controls: str) -> tuple[Failures, dict[str, xr
     DatasetError
         If a variable is missing.
     """
-    check_dataset(ds, DESCENT, *_NEEDED)
+    ds = check_dataset(ds, DESCENT, *_NEEDED)
     ds = ds.transpose("strategy", "episode", "sample", "step", ...)
     passed = ds.passed.values
     short = passed[0, :, :, 0]

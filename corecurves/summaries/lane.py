@@ -75,7 +75,7 @@ def summarize_lane(
     >>> summary.saturation_rate.sel(arm="taught").item(), summary.gate.item()
     (1.0, 'passed')
     """
-    check_dataset(ds, LANE, *_NEEDED)
+    ds = check_dataset(ds, LANE, *_NEEDED)
     planned = (ds.k <= ds.curriculum_length).transpose("concept", "k")
     tokens = ds.expected_recorded.sum("token")
     curve = _curve(ds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from corecurves.engine.dataset import check_dataset
+from corecurves.engine.dataset import check_dataset, check_summary
 from corecurves.errors import DatasetError
 from corecurves.schema import ROSE, SCHEMA_VERSION
 from corecurves.stats import mean_known
@@ -70,7 +70,7 @@ def memorisation(ds: xr.Dataset, *, confidence: float = 0.95) -> xr.Dataset:
     ('level',)
     """
     check_confidence(confidence)
-    check_dataset(ds, ROSE, "passed", "leaked", "episode_id")
+    ds = check_dataset(ds, ROSE, "passed", "leaked", "episode_id")
     arms = [str(arm) for arm in ds.arm.values]
     if "treatment" not in arms or "ceiling" not in arms:
         raise DatasetError("the arms treatment and ceiling are needed for the memorisation")
@@ -195,9 +195,8 @@ def table_memorisation(summaries: Mapping[str, xr.Dataset] | xr.Dataset) -> pd.D
 
     given = {"": summaries} if isinstance(summaries, xr.Dataset) else summaries
     rows = {}
-    for name, summary in given.items():
-        if getattr(summary, "attrs", {}).get("summary_of") != "memorisation":
-            raise DatasetError("a Dataset of memorisation is needed")
+    for name, one in given.items():
+        summary = check_summary(one, "memorisation", "a Dataset of memorisation")
         for level in summary.level.values:
             at = summary.sel(level=level)
             few = min(int(at.shown_episodes), int(at.unseen_episodes)) <= 6

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from corecurves.engine.dataset import in_memory
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.stats import MeanInterval, RateInterval, nested_rate, t_interval
 from corecurves.stats.rates import check_confidence
@@ -82,6 +83,7 @@ def summarize_recall(ds: xr.Dataset, *, confidence: float = 0.95) -> xr.Dataset:
     (1.0, 36)
     """
     check_confidence(confidence)
+    ds = in_memory(ds)
     episodes = read_episodes(ds)
     counts = count(episodes)
     figures = {

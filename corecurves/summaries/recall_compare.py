@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from corecurves.canonical import canonical_json
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 from corecurves.files.baselines import load_baseline
 from corecurves.schema import SCHEMA_VERSION
@@ -80,6 +81,7 @@ def compare_recall(
     (True, 'bought: 7 less')
     """
     old = load_baseline(baseline, folder=folder) if isinstance(baseline, str) else baseline
+    ds, old = in_memory(ds), in_memory(old)
     episodes = {"baseline": count(read_episodes(old)), "new": count(read_episodes(ds))}
     names = _common(old, ds, episodes)
     pair = {run: _only(of, names) for run, of in zip(RUNS, (old, ds), strict=True)}

@@ -79,7 +79,7 @@ def read_episodes(ds: xr.Dataset) -> Episodes:
     DatasetError
         If it is none, or nothing is known of what was used.
     """
-    check_dataset(ds, RECALL, "kept", "used", "lesson_tokens", "status")
+    ds = check_dataset(ds, RECALL, "kept", "used", "lesson_tokens", "status")
     kept = ds.kept.transpose("episode", "lesson", "sample").values
     used = ds.used.transpose("episode", "lesson").values
     if np.isnan(used).all():

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from corecurves.engine.dataset import check_dataset
+from corecurves.engine.dataset import check_dataset, in_memory
 from corecurves.errors import DatasetError
 from corecurves.rose.packs import pack_digest
 from corecurves.rose.served import RETRIEVED
@@ -75,7 +75,8 @@ def join_recall_transfer(ds: xr.Dataset, served: xr.Dataset) -> xr.Dataset:
     >>> int(joined.undecided_cases.sum())
     0
     """
-    check_dataset(served, SERVED, "passed", "status", "kind")
+    served = check_dataset(served, SERVED, "passed", "status", "kind")
+    ds = in_memory(ds)
     episodes = read_episodes(ds)
     counts = count(episodes)
     place = {str(name): i for i, name in enumerate(ds.episode.values)}

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from corecurves.engine.dataset import in_memory
 from corecurves.schema import SCHEMA_VERSION, STATUSES
 from corecurves.stats import mean_known
 from corecurves.stats.rates import check_confidence
@@ -98,6 +99,7 @@ def summarize_rose(
     ('kind', 'part', 'level')
     """
     check_confidence(confidence)
+    ds = in_memory(ds)
     cells = read_cells(ds, levels)
     kinds = ["all", *dict.fromkeys(kind for kind in cells.kinds if kind and kind != "all")]
     groups = [np.array([kind in ("all", own) for own in cells.kinds], dtype=bool) for kind in kinds]

@@ -133,7 +133,7 @@ def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells
     DatasetError
         If `ds` is no rose Dataset, a level is unknown, or no held-out episode is left.
     """
-    check_dataset(ds, ROSE, *_NEEDED)
+    ds = check_dataset(ds, ROSE, *_NEEDED)
     nested = ds.transpose("concept", "episode", "level", "arm", "sample")
     names, arms = _texts(nested.level), _texts(nested.arm)
     status = nested.status.values.astype(object)

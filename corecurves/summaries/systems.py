@@ -91,7 +91,7 @@ def compare_systems(
     >>> compare_systems(runs).share.sel(arm="taught", k=[0, 1, 5]).round(2).values.tolist()
     [[0.0, 0.2, 1.0], [0.0, 0.2, 0.33], [0.0, 0.0, 0.0]]
     """
-    _check(datasets)
+    datasets = _checked(datasets)
     first = next(iter(datasets.values()))
     wanted = np.flatnonzero(first.contract.values == contract)
     if not wanted.size:
@@ -145,12 +145,12 @@ def compare_systems(
     return summary
 
 
-def _check(datasets: Mapping[str, xr.Dataset]) -> None:
+def _checked(datasets: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
     if not isinstance(datasets, Mapping) or not datasets:
         raise DatasetError("a mapping from names of systems to their lane Datasets is needed")
-    (name, first), *others = datasets.items()
-    for label, ds in datasets.items():
-        check_dataset(ds, LANE, *_NEEDED)
+    checked = {name: check_dataset(ds, LANE, *_NEEDED) for name, ds in datasets.items()}
+    (name, first), *others = checked.items()
+    for label, ds in checked.items():
         if "concept" not in ds.dims or "arm" not in ds.dims or "k" not in ds.dims:
             raise DatasetError(f"'{label}' lacks concept, arm or k as a dimension; select by lists")
     for label, ds in others:
@@ -165,6 +165,7 @@ def _check(datasets: Mapping[str, xr.Dataset]) -> None:
                 raise DatasetError(
                     f"'{name}' and '{label}' were not taught the same curriculum of '{concept}'"
                 )
+    return checked
 
 
 def _content(one: xr.Dataset) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import decimals, with_interval
 from corecurves.summaries.lane import GATE, gate_arm
 
@@ -54,7 +54,7 @@ def table_lane(summary: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    _check(summary)
+    summary = check_summary(summary, "lane", "a Dataset of summarize_lane")
     rows = {}
     for concept in summary.concept.values:
         for arm in summary.arm.values:
@@ -102,7 +102,7 @@ def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    _check(summary)
+    summary = check_summary(summary, "lane", "a Dataset of summarize_lane")
     rows = {}
     for arm in summary.arm.values:
         one = summary.sel(arm=arm)
@@ -210,11 +210,6 @@ def gate_line(summary: xr.Dataset) -> str:
 def _refused(summary: xr.Dataset) -> list[str]:
     refused = summary.refusals.to_series()
     return [f"{concept}, {arm}: {what}" for (concept, arm), what in refused.items() if str(what)]
-
-
-def _check(summary: xr.Dataset) -> None:
-    if getattr(summary, "attrs", {}).get("summary_of") != "lane":
-        raise DatasetError("a Dataset of summarize_lane is needed")
 
 
 def _curve(values: np.ndarray) -> str:

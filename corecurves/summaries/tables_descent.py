@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.tables import plain_table
 from corecurves.text import counted
@@ -52,7 +52,7 @@ def table_descent(summary: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    _check(summary)
+    summary = check_summary(summary, "descent", "a Dataset of summarize_descent")
     few = summary.attrs["few"] == "yes"
     rows = {}
     for strategy in summary.strategy.values:
@@ -199,8 +199,3 @@ def _warnings(summary: xr.Dataset) -> list[str]:
         shown = ", ".join(names[:_NAMED])
         found.append(f"left out, a form of their lesson was made with them: {shown}{more}")
     return found
-
-
-def _check(summary: object) -> None:
-    if getattr(summary, "attrs", {}).get("summary_of") != "descent":
-        raise DatasetError("a Dataset of summarize_descent is needed")

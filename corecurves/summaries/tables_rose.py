@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import decimals, number, with_interval
 from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables import plain_table
@@ -52,8 +52,7 @@ def table_rose(summary: xr.Dataset, *, kind: str = "all") -> pd.DataFrame:
     """
     import pandas as pd
 
-    if getattr(summary, "attrs", {}).get("summary_of") != "rose":
-        raise DatasetError("a Dataset of summarize_rose is needed")
+    summary = check_summary(summary, "rose", "a Dataset of summarize_rose")
     one = summary.sel(kind=kind)
     rows = {}
     for level in one.level.values:

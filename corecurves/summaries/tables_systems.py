@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corecurves.errors import DatasetError
+from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import number, with_interval
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def table_systems(summary: xr.Dataset) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if summary.attrs.get("summary_of") != "systems":
-        raise DatasetError("a summary of systems is needed: what compare_systems returns")
+    summary = check_summary(summary, "systems", "a Dataset of compare_systems")
     baselines = summary.baseline.values.tolist() if "baseline" in summary else []
     rows = {}
     for system in summary.system.values:

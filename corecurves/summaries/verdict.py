@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from corecurves.arguments import finite
+from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 from corecurves.stats import holm, independent_units, p_below, units_to_decide
 from corecurves.stats.rates import check_confidence
@@ -75,7 +76,7 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
     margin = finite("margin", margin, above=0, below=0.5)
     attrs = getattr(ds, "attrs", {})
     if attrs.get("summary_of") == "rose":
-        summary = ds
+        summary = in_memory(ds)
     elif attrs.get("question") == "rose":
         summary = summarize_rose(ds, confidence=confidence)
     else:
