@@ -92,7 +92,9 @@ def finite(
         if math.isfinite(bound)
     ]
     try:
-        number = math.nan if isinstance(value, str | bytes | bool) else float(value)  # type: ignore[arg-type]
+        # A boolean of NumPy is one too.
+        none = isinstance(value, str | bytes | bool) or str(getattr(value, "dtype", "")) == "bool"
+        number = math.nan if none else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isfinite(number) and least <= number <= most and above < number < below:

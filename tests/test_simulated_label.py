@@ -1,5 +1,6 @@
 """Whoever acts in a run, a simulation is labelled; and settings that change nothing are no part."""
 
+import json
 import warnings
 
 import pytest
@@ -148,3 +149,26 @@ def test_screening_again_makes_no_call_again(tmp_path, monkeypatch, ledger):
     names = sorted(path.name for path in tmp_path.rglob("*.sqlite"))
     assert len(names) == 2
     assert kept is None or names == ["screen-served.sqlite", "screen.sqlite"]
+
+
+def test_a_plan_that_was_calibrated_is_not_paid_for_again():
+    model = Real()
+    plan = cc.plan_rose(DEMO, model, samples=1, arms=("control",), calibrate=True)
+    assert plan.cost["estimated_seconds"] >= 0
+    calls = model.calls
+    assert calls
+    cc.run_rose_eval(DEMO, model, samples=1, arms=("control",), progress=False)
+    assert model.calls == plan.cost["calls"]
+    cc.plan_rose(DEMO, model, samples=1, arms=("control",), calibrate=True)
+    assert model.calls == plan.cost["calls"]
+
+
+@pytest.mark.parametrize("selector", ["bm25", "serve-all", "model:simulated"])
+def test_a_seed_that_changes_no_score_is_no_part_of_the_plan(selector):
+    plans = [cc.plan_recall("demo_store", selector, seed=seed) for seed in (0, 5)]
+    assert plans[0].hash == plans[1].hash
+    assert plans[0].keys == plans[1].keys
+    judged = [cc.plan_recall("demo_store", "judge:simulated", seed=seed) for seed in (0, 5)]
+    assert judged[0].hash != judged[1].hash
+    ds = cc.run_recall_eval("demo_store", selector, seed=5, **QUIET)
+    assert json.loads(ds.attrs["config"])["seed"] == 5

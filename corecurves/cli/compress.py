@@ -119,6 +119,7 @@ def text_compressions(found: CompressedStore) -> str:
         try, and the train episodes that were not demanded.
     """
     from corecurves.compress import table_compressions
+    from corecurves.specs import SIMULATED
     from corecurves.summaries.tables import plain_table
 
     first = found.compressions[0]
@@ -127,7 +128,7 @@ def text_compressions(found: CompressedStore) -> str:
     lines = [plain_table(table.drop(columns=["compressor", "dropped"]).assign(outcome=outcome))]
     lines += ["", f"{first.compressor}; replayed by {first.model}, graded by {first.grader}"]
     if first.simulated:
-        lines.append("SIMULATED: the model is a labelled simulation, not a real one")
+        lines.append(SIMULATED)
     for one in found.compressions:
         lines += ["", one.lesson]
         for level in one.levels:

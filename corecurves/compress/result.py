@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corecurves.specs import Dropped, Level, Store
+from corecurves.specs import SIMULATED, Dropped, Level, Store
 from corecurves.text import count_tokens
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class CompressedStore:
             f"a new level, {calls} calls)"
         ]
         if any(one.simulated for one in self.compressions):
-            lines.append("  SIMULATED: the model is a labelled simulation, not a real one")
+            lines.append(f"  {SIMULATED}")
         if self.without:
             lines.append(f"  L0 alone: {', '.join(self.without)}")
         if self.path:

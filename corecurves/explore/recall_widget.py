@@ -18,6 +18,7 @@ from corecurves.explore.recall_view import (
     point_table,
 )
 from corecurves.explore.shell import Explorer
+from corecurves.specs import SIMULATED
 from corecurves.summaries.recall import summarize_recall
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class RecallExplorer(Explorer):
     def twin(self) -> str:
         """Figure and tables as they are now."""
         simulated = self._ds.attrs.get("simulated") == "yes"
-        said = paragraphs("Simulated: the selector's model is no real one." if simulated else "")
+        said = paragraphs(SIMULATED if simulated else "")
         return f"{said}{self.figure.value}{self.figures.value}{self.lessons.value}"
 
     def _draw(self) -> None:

@@ -20,6 +20,7 @@ from corecurves.explore.rose_view import (
 )
 from corecurves.explore.shell import Explorer
 from corecurves.plots.alt import describe_rose
+from corecurves.specs import SIMULATED
 from corecurves.summaries.rose import summarize_rose
 
 if TYPE_CHECKING:
@@ -55,11 +56,7 @@ class RoseExplorer(Explorer):
 
     def twin(self) -> str:
         """Figure, verdict, transfer and the chosen case, as they are now."""
-        said = paragraphs(
-            "Simulated: the model is a labelled simulation, not a real one."
-            if self._summary.attrs.get("simulated") == "yes"
-            else ""
-        )
+        said = paragraphs(SIMULATED if self._summary.attrs.get("simulated") == "yes" else "")
         return "".join(
             [said, self.figure.value, self.judged.value, transfer_table(self._summary),
              paragraphs(f"Chosen: {self.state.lesson}, {self.point.label}"), self.case.value,

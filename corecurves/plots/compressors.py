@@ -251,8 +251,8 @@ def _what(
 ) -> str:
     first = next(iter(runs.values()))
     who = str(first.attrs.get("model", ""))
-    if first.attrs.get("simulated") == "yes":
-        who = "SIMULATED model, not a real one"
+    if any(ds.attrs.get("simulated") == "yes" for ds in runs.values()):
+        who = f"{who}, SIMULATED"
     there = len({str(c) for ds in runs.values() for c in ds.concept.values})
     judged = {int(s.lessons_common.sel(kind="all")) for s in summaries.values()}
     percent = round(100 * float(next(iter(summaries.values())).attrs["ci_prob"]))

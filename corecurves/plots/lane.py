@@ -229,5 +229,5 @@ def _what(summary: xr.Dataset, n_concepts: int) -> str:
     each = f"{samples} sample{'s' if samples != 1 else ''} a point"
     who = str(summary.attrs["system"])
     if summary.attrs.get("simulated") == "yes":
-        who = f"{who}, a SIMULATED model"
+        who = f"{who}, SIMULATED"
     return f"{who}: {concepts}, {each}; filled markers: replays agree; {again}"

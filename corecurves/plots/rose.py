@@ -283,7 +283,7 @@ def _levels_of(arm: str, summary: Any) -> list[str]:
 def _what(summary: xr.Dataset) -> str:
     who = str(summary.attrs.get("model", ""))
     if summary.attrs.get("simulated") == "yes":
-        who = "SIMULATED model, not a real one"
+        who = f"{who}, SIMULATED"
     percent = round(100 * float(summary.attrs["ci_prob"]))
     n = int(summary.transfer_n.sel(kind="all").max())
     drawn = "all levels drawn" if bool(summary.drawn.any()) else "no shorter level drawn"

@@ -123,7 +123,8 @@ def _attrs(design: Design) -> dict[str, JSON]:
     # A level that a simulation made is no real one either.
     makers = {x.compressor for lesson in material.store.lessons for x in lesson.levels}
     simulated = is_simulated(design.selector, *makers)
-    config = {**plan.config, "threshold": limits.threshold, "max_pack_tokens": limits.budget}
+    config = {**plan.config, "seed": design.seed, "threshold": limits.threshold,
+              "max_pack_tokens": limits.budget}  # fmt: skip
     return {
         "question": "recall",
         "schema_version": SCHEMA_VERSION,

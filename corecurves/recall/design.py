@@ -79,6 +79,11 @@ class Design:
         named = {name for p in self.probes for name in (*p.candidates, *p.served, *p.used)}
         return sorted(named)
 
+    @property
+    def scoring_seed(self) -> int:
+        """Seed of the scoring: 0 for a selector whose scores have nothing to do with it."""
+        return self.seed if getattr(self.selector, "seeded", True) else 0
+
     @cached_property
     def plan(self) -> Plan:
         """Plan of the scoring: threshold and budget are no part of it."""
@@ -101,7 +106,7 @@ class Design:
             shown = tuple(Candidate(name, texts[name]) for name in probe.candidates)
             content: JSON = [[c.id, c.text] for c in shown]
             for sample in range(self.samples):
-                seed = stable_seed("recall", self.seed, probe.id, sample)
+                seed = stable_seed("recall", self.scoring_seed, probe.id, sample)
                 asked = digest(["recall", who, probe.task, content, sample, seed])
                 for candidate in shown:
                     key = digest([asked, probe.id, candidate.id])
@@ -139,7 +144,7 @@ class Design:
             "candidates": self.candidates,
             "pool": self.pool,
             "samples": self.samples,
-            "seed": self.seed,
+            "seed": self.scoring_seed,
             "probes": [
                 {"id": p.id, "task": p.task, "candidates": list(p.candidates),
                  "used": list(p.used)}
@@ -217,7 +222,7 @@ def make_design(
     limits = Limits(
         own if threshold is None else finite("threshold", threshold),
         max_pack_tokens,
-        sweep if isinstance(sweep, bool) else _rising(sweep),
+        bool(sweep) if isinstance(sweep, bool | np.bool_) else _rising(sweep),
     )
     if probes is None and not material.replays:
         why = "; ".join(f"{len(v)}: {k}" for k, v in material.skipped.items()) or "there is none"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from corecurves.engine import loop
 from corecurves.engine.executors import timed
-from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
 from corecurves.engine.run import LedgerChoice, open_ledger
 from corecurves.engine.sink import Sink
@@ -189,7 +188,8 @@ def plan_rose(
     temperature, max_tokens
         See `run_rose_eval`.
     calibrate : bool
-        Whether to make three calls, spread over the plan, and estimate the seconds from them.
+        Whether to make three calls, spread over the plan, and estimate the seconds from them; a run
+        with the default ledger does not make them again.
 
     Returns
     -------
@@ -216,13 +216,12 @@ def plan_rose(
     plan = job.stages.plan
     if not calibrate:
         return plan
-    few = sorted({0, len(plan) // 2, len(plan) - 1})
-    cells = list(plan)
-    took: list[float] = []
-
-    def emit(record: Record) -> None:
-        took.append(float(record.values["seconds"]))  # type: ignore[arg-type]
-
-    loop.wait(job.stages.work.run([cells[i] for i in few], Sink(emit)))
+    few = [list(plan)[i] for i in sorted({0, len(plan) // 2, len(plan) - 1})]
+    # In the ledger that the run takes, so that no call is made twice.
+    with open_ledger(plan) as book:
+        known = book.done()
+        loop.wait(job.stages.work.run([x for x in few if x.key not in known], Sink(book.write)))
+        records = {record.key: record for record in book.records()}
+    took = [float(records[cell.key].values["seconds"]) for cell in few]  # type: ignore[arg-type]
     seconds = sum(took) / len(took) * len(plan)
     return replace(plan, cost={**plan.cost, "estimated_seconds": round(seconds)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from corecurves.specs import Identity
 
@@ -57,9 +57,10 @@ class Opinion:
 class Selector(Protocol):
     """Something that scores candidates for a task.
 
-    ``fitted(corpus) -> Selector``, for one that needs the texts of the whole store first,
-    ``unread(texts) -> str``, for what one cannot read in them, and ``volatile``, for one that
-    another process would not recognise, are optional.
+    Optional are ``fitted(corpus) -> Selector``, for one that needs the texts of the whole store
+    first; ``unread(texts) -> str``, for what one cannot read in them; ``volatile``, for one that
+    another process would not recognise; and ``seeded``, False for one whose scores have nothing to
+    do with the seed, so that it is no part of their plan.
     """
 
     @property
@@ -109,6 +110,8 @@ class Selector(Protocol):
 @dataclass(frozen=True)
 class Fixed:
     """Base of selectors that give the same scores each time, without a call."""
+
+    seeded: ClassVar[bool] = False
 
     @property
     def most_samples(self) -> int | None:

@@ -55,6 +55,7 @@ class Relevance:
     calibrated: bool = True
     threshold: ClassVar[float] = 0.0
     most_samples: ClassVar[int | None] = len(_WORDINGS)
+    seeded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not getattr(self.model, "scores", hasattr(self.model, "logprob")):

@@ -1,7 +1,7 @@
 """Frozen data, as files give it."""
 
 from corecurves.specs.curriculum import Correction, Curriculum, Lemma, Pack, Relation, Token
-from corecurves.specs.identity import Identity, is_simulated, unrecognisable
+from corecurves.specs.identity import SIMULATED, Identity, is_simulated, unrecognisable
 from corecurves.specs.lesson import (
     DROPPED_KINDS,
     Checks,
@@ -16,6 +16,7 @@ from corecurves.specs.lesson import (
 
 __all__ = [
     "DROPPED_KINDS",
+    "SIMULATED",
     "Checks",
     "Correction",
     "Curriculum",

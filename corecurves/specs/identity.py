@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from corecurves.canonical import JSON, as_json
 
-__all__ = ["Identity", "is_simulated", "unrecognisable"]
+__all__ = ["SIMULATED", "Identity", "is_simulated", "unrecognisable"]
+
+SIMULATED = "SIMULATED: a labelled simulation acts in it, so nothing is shown about a real model"
+"""What every text says of a Dataset whose attribute ``simulated`` is ``yes``."""
 
 _INNER = ("model", "system", "grader", "selector", "compressor", "function")
 _DEEPEST = 4

@@ -13,12 +13,13 @@ from corecurves.errors import DatasetError
 from corecurves.rose.packs import pack_digest
 from corecurves.rose.served import RETRIEVED
 from corecurves.schema import SCHEMA_VERSION, SERVED
+from corecurves.specs import SIMULATED
 from corecurves.summaries.recall_episodes import count, read_episodes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSES", "join_recall_transfer", "table_misses"]
+__all__ = ["MISSES", "join_recall_transfer", "notes_of_misses", "table_misses"]
 
 Floats = NDArray[np.float64]
 
@@ -175,6 +176,31 @@ def table_misses(joined: xr.Dataset) -> pd.DataFrame:
     cases = [f"{kind} ({int((joined.kind == kind).sum())})" for kind in kinds]
     frame = pd.DataFrame(joined.miss_cases.values, index=joined.miss.to_index(), columns=cases)
     return frame.assign(undecided=joined.undecided_cases.sum("case_kind").values)
+
+
+def notes_of_misses(joined: xr.Dataset) -> list[str]:
+    """What the table of misses is over.
+
+    Parameters
+    ----------
+    joined : Dataset
+        From `join_recall_transfer`.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
+    attrs = joined.attrs
+    lines = [
+        f"store {attrs['store']}, selector {attrs['selector']}, model {attrs['model']}, grader "
+        f"{attrs['grader']}; cases, by kind"
+    ]
+    if attrs["simulated"] == "yes":
+        lines.append(SIMULATED)
+    if UNUSED_AS_SERVED not in joined.miss.values:
+        lines.append(f"not measured: {UNUSED_AS_SERVED}; run_served_cases(…, retrieved=ds) does")
+    return lines
 
 
 def _fails(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.engine.dataset import check_summary
+from corecurves.specs import SIMULATED
 from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.tables import plain_table
 from corecurves.text import counted
@@ -116,7 +117,7 @@ def text_descent(summary: xr.Dataset) -> str:
     percent = round(100 * float(attrs["ci_prob"]))
     lines = [plain_table(frame), ""]
     if attrs.get("simulated") == "yes":
-        lines.append("SIMULATED: a model is a labelled simulation, not a real one")
+        lines.append(SIMULATED)
     if not int(summary.failures):
         lines.append("no episode fails at its shortest form: there is nothing to rescue")
     elif few:

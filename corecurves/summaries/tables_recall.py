@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corecurves.errors import DatasetError, UsageError
+from corecurves.specs import SIMULATED
 from corecurves.summaries.figures import number, with_interval
 from corecurves.summaries.recall import AVERAGES
-from corecurves.summaries.recall_transfer import table_misses
+from corecurves.summaries.recall_transfer import notes_of_misses, table_misses
 from corecurves.summaries.tables import plain_table
 from corecurves.text import counted
 
@@ -105,6 +106,8 @@ def text_recall(summary: xr.Dataset | Mapping[str, xr.Dataset]) -> str:
     ['run', 'average', 'candidates', 'precision', 'recall']
     """
     lines = [plain_table(table_recall(summary).reset_index()), ""]
+    if getattr(summary, "attrs", {}).get("summary_of") == "recall_transfer":
+        return "\n".join(lines + notes_of_misses(summary))  # type: ignore[arg-type]
     if getattr(summary, "attrs", {}).get("summary_of") == "recall_comparison":
         return "\n".join(lines + _compared_notes(summary))  # type: ignore[arg-type]
     named = _named(summary)
@@ -174,7 +177,7 @@ def _notes(one: xr.Dataset, several: bool) -> list[str]:
         f"an episode; intervals: {percent} %, over episodes"
     ]
     if attrs.get("simulated") == "yes":
-        lines.append("SIMULATED: the model is a labelled simulation, not a real one")
+        lines.append(SIMULATED)
     if attrs["few"] == "yes":
         n = int(one.episodes_scored)
         direction = f"{counted(n, 'episode')}: a direction, not a decimal place"
@@ -257,7 +260,7 @@ def _compared_notes(summary: xr.Dataset) -> list[str]:
         f"change is new - baseline; intervals: {percent} %, over episodes"
     ]
     if summary.attrs.get("simulated") == "yes":
-        lines.append("SIMULATED: a model is a labelled simulation, not a real one")
+        lines.append(SIMULATED)
     if summary.attrs["few"] == "yes":
         n = counted(summary.attrs["episodes"], "episode")
         lines.append(f"{n}: a direction, not a decimal place")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corecurves.engine.dataset import check_summary
+from corecurves.specs import SIMULATED
 from corecurves.summaries.figures import decimals, number, with_interval
 from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables import plain_table
@@ -114,7 +115,7 @@ def text_rose(summary: xr.Dataset) -> str:
         f"{round(100 * float(summary.attrs['ci_prob']))} %",
     ]
     if summary.attrs.get("simulated") == "yes":
-        lines.append("SIMULATED: the model is a labelled simulation, not a real one")
+        lines.append(SIMULATED)
     lift = summary.sel(kind="all")
     digits = decimals(int(lift.lift_episodes))
     lines.append(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from corecurves.arguments import finite
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
+from corecurves.specs import SIMULATED
 from corecurves.stats import holm, independent_units, p_below, units_to_decide
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
@@ -23,7 +24,6 @@ from corecurves.text import counted
 __all__ = ["LevelVerdict", "PlantedCheck", "Verdict", "verdict"]
 
 Floats = NDArray[np.float64]
-_SIMULATED = "SIMULATED: the model is a labelled simulation; nothing is shown about a real one."
 
 
 def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) -> Verdict:
@@ -110,7 +110,7 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
         notes=_notes(summary, levels), nothing_left=gone,
     )  # fmt: skip
     simulated = summary.attrs.get("simulated") == "yes"
-    return replace(result, reasons=(_SIMULATED,) * simulated + thesis_reasons(result))
+    return replace(result, reasons=(f"{SIMULATED}.",) * simulated + thesis_reasons(result))
 
 
 def _places(summary: xr.Dataset, name: str, level: str, arm: str) -> Floats:

@@ -216,7 +216,7 @@ def test_the_twin_has_figure_tables_and_verdict(explorer, rose_run):
     for cell in table.transfer:
         assert f"<td>{cell}</td>" in page
     assert "thesis: " in page
-    assert "Simulated" in page
+    assert "SIMULATED" in page
 
 
 def test_every_control_has_a_label(explorer, unlabelled):
