@@ -87,16 +87,18 @@ class CellFailure(CorecurvesError):
         How it ended: ``call_failed``, ``cut_off``, ``unparsable`` or ``skipped``.
     reason : str
         Why.
+    said : str
+        What there was of an answer that was cut off: kept, and its words are hits in the lane.
     """
 
     exit_code = ExitCode.FAILED_CELLS
 
-    def __init__(self, status: str, reason: str) -> None:
-        self.status = status
+    def __init__(self, status: str, reason: str, said: str = "") -> None:
+        self.status, self.said = status, said
         super().__init__(reason)
 
-    def __reduce__(self) -> tuple[type[CellFailure], tuple[str, str]]:
-        return type(self), (self.status, *self.args)
+    def __reduce__(self) -> tuple[type[CellFailure], tuple[str, ...]]:
+        return type(self), (self.status, *self.args, self.said)
 
 
 class ReportError(CorecurvesError):

@@ -112,7 +112,8 @@ LANE = Schema(
     _REPLAYED,
     (
         Variable("hits", _CELL, "float", "expected tokens hit by the probe's answer", "tokens"),
-        Variable("token_hits", (*_CELL, "token"), "float", "whether the token was hit"),
+        Variable("token_hits", (*_CELL, "token"), "float",
+                 "whether the token was hit; of an answer that was cut off, what it had said"),
         Variable("vault_hits", _CELL, "float", "memory entries retrieved for the probe", "entries"),
         Variable("status", _CELL, "text", "how the cell ended"),
         Variable("reason", _CELL, "text", "why it did not end well", recorded=True),

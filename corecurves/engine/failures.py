@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import warnings
 from collections.abc import Sequence
+
+import numpy as np
 
 from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Plan
 from corecurves.engine.sink import StoppedError
-from corecurves.errors import CellFailure, CorecurvesError
+from corecurves.errors import CellFailure, CorecurvesError, PermanentFailure
 from corecurves.redact import Redactor
 from corecurves.schema import STATUSES
 
-__all__ = ["failure", "reraise_if_stopping", "warn_of_failures"]
+__all__ = ["FirstCells", "failure", "reraise_if_stopping", "warn_of_failures"]
+
+_FIRST = 10
+_stopped: set[str] = set()
+"""Plans that were stopped in this process: the same call once more is the answer to run on."""
 
 
 def failure(error: BaseException) -> tuple[str, str]:
@@ -81,3 +88,47 @@ def warn_of_failures(failed: Sequence[Record], plan: Plan) -> None:
         f"the first: {failed[0].values.get('reason', '')}",
         stacklevel=4,
     )
+
+
+class FirstCells:
+    """The first cells of a run, which stop it where all of them fail alike.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    missing : sequence of bool
+        Per cell whether it is still to be run.
+    failed : sequence of Record
+        What failed in an earlier run: who calls again has been told, and wants it to run on.
+    """
+
+    def __init__(self, plan: Plan, missing: Sequence[bool], failed: Sequence[Record]) -> None:
+        # Cells of a group may come from one call, so it is groups that are counted.
+        where = np.flatnonzero(missing)
+        groups = list(dict.fromkeys(plan.groups[where].tolist()))
+        asked = plan.hash in _stopped or len(failed) >= _FIRST or len(groups) <= _FIRST
+        first = where[:0] if asked else where[np.isin(plan.groups[where], groups[:_FIRST])]
+        self._open = {plan.keys[i] for i in first}
+        self._reasons: list[tuple[str, str]] = []
+        self._plan = plan.hash
+
+    def look(self, records: Sequence[Record]) -> None:
+        """Raise a PermanentFailure once the last of them has failed like all others."""
+        for record in records:
+            if record.key not in self._open:
+                continue
+            self._open.discard(record.key)
+            reason = str(record.values.get("reason", ""))
+            self._reasons.append((record.status, reason))
+            # Two request ids or lengths are one reason.
+            alike = {(status, re.sub(r"\w*\d\w*", "#", text)) for status, text in self._reasons}
+            if len(alike) > 1 or record.status in ("ok", "skipped"):
+                self._open.clear()
+            elif not self._open:
+                _stopped.add(self._plan)
+                raise PermanentFailure(
+                    f"the first {len(self._reasons)} cells have failed alike ({record.status}: "
+                    f"{reason}), so the run was stopped; what is done is in the ledger. Mend it, "
+                    "or make the same call again, which runs on"
+                )

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from corecurves.engine import loop
 from corecurves.engine.executors import Remote, as_executor, calls_at_once, explain
+from corecurves.engine.failures import FirstCells
 from corecurves.engine.ledger import Ledger, Record, default_path
 from corecurves.engine.plan import Cell, Plan
 from corecurves.engine.progress import Progress
@@ -195,6 +196,7 @@ async def arun(
     done = ledger.done()
     missing = [key not in done for key in plan.keys]
     del done
+    first = FirstCells(plan, missing, ledger.failed())
     count = sum(missing)
     if not count:
         return
@@ -218,6 +220,7 @@ async def arun(
             with lock:
                 seen.update(record.key for record in records)
                 bar.step(len(records))
+                first.look(records)
 
         await _run_batches(batches, work, Sink(write), remote or blocks, max_concurrency)
     lost = count - len(seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+import re
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ from corecurves.systems.resolve import Adapter
 from corecurves.text import hits
 
 __all__ = ["LaneWork", "Script"]
+
+_LAST_WORD = re.compile(r"\S+\Z")
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,10 @@ async def _record(
     cell: Cell, script: Script, talk: Talk, correction: Turn | None, started: float
 ) -> Record:
     """Record of the answer to the probe."""
-    answer = await talk.say(script.probe)
+    try:
+        answer = await talk.say(script.probe)
+    except CellFailure as error:
+        return _cut_off(cell, script, error, started)
     said: dict[str, JSON] = {"surface": answer.surface, "walk_surface": answer.walk_surface}
     try:
         found = hits(script.tokens, judged(answer.surface), judged(answer.walk_surface))
@@ -285,3 +291,17 @@ def _failure(cell: Cell, error: BaseException, started: float) -> Record:
         "seconds": time.perf_counter() - started,
     }
     return Record(cell.key, status, values)
+
+
+def _cut_off(cell: Cell, script: Script, error: CellFailure, started: float) -> Record:
+    """Record of an answer that did not end: a token said by then is a hit, any other is unknown."""
+    record = _failure(cell, error, started)
+    if not error.said:
+        return record
+    try:
+        # The last word may have been going on.
+        heard = judged(_LAST_WORD.sub("", error.said))
+    except CellFailure:
+        heard = ""
+    found: list[JSON] = [1 if hit else None for hit in hits(script.tokens, heard)]
+    return replace(record, values={**record.values, "surface": error.said, "token_hits": found})

@@ -122,7 +122,7 @@ class CutOff(CellFailure):
 
     def __init__(self, reason: str, completion: Completion) -> None:
         self.completion = completion
-        super().__init__("cut_off", reason)
+        super().__init__("cut_off", reason, completion.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.completion)

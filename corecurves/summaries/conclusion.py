@@ -282,7 +282,13 @@ def _simulated(summary: xr.Dataset) -> list[str]:
 def _gate(summary: xr.Dataset) -> list[str]:
     gate = summary.gate.item()
     if gate == "failed":
-        return ["Anything from these curves: too few snapshots can be reproduced (gate: failed)."]
+        why = "too few snapshots can be reproduced"
+        if failed := int(summary.replay_failed):
+            why = (
+                f"{failed} of {counted(summary.replay_planned, 'snapshot')} have no full result "
+                f"({summary.replay_causes.item()}), so {why}"
+            )
+        return [f"Anything from these curves: {why} (gate: failed)."]
     if gate == "not measured":
         return ["Whether the points can be reproduced: replays were not compared."]
     if summary.attrs.get("replay_process") == "same process":

@@ -21,8 +21,9 @@ GATE = 0.95
 
 Floats = NDArray[np.float64]
 _BOUNDS = ("lower", "upper")
-_NEEDED = ("hits", "token_hits", "vault_hits", "status", "replay_match", "introduced", "contract",
-           "curriculum_length", "expected_recorded", "accepted", "review")  # fmt: skip
+_NEEDED = ("hits", "token_hits", "vault_hits", "status", "replay_match", "replay_status",
+           "introduced", "contract", "curriculum_length", "expected_recorded", "accepted",
+           "review")  # fmt: skip
 
 
 def summarize_lane(
@@ -61,7 +62,12 @@ def summarize_lane(
     -----
     A snapshot that did not end well is neither a hit nor a miss. Where it stands before the first
     hit, that concept's figure is *undecided*: it is left out of the means and rates and counted in
-    ``…_undecided``; ``…_bounds`` are the rates if all undecided ones had failed, or passed.
+    ``…_undecided``; ``…_bounds`` are the rates if all undecided ones had failed, unless a later
+    snapshot shows that they have not, or passed.
+
+    Of an answer that was cut off, the tokens that it had said are certain: ``hits_at_least`` counts
+    them. They decide that a target was reached, never that it was missed, and are in no mean of
+    hits and no saturation score.
 
     The delay of a token is its first k in the answer minus the k that introduced it, right-censored
     at the curriculum's end. A token that is in the answer before it is taught has a negative delay:
@@ -79,21 +85,24 @@ def summarize_lane(
     planned = (ds.k <= ds.curriculum_length).transpose("concept", "k")
     tokens = ds.expected_recorded.sum("token")
     curve = _curve(ds)
+    least = ds.hits.fillna(ds.token_hits.sum("token")).where(planned & (ds.status != ""))
     reached = {
-        "first_hit": _reach(ds.hits, xr.ones_like(tokens), planned),
-        "saturation": _reach(ds.hits, tokens, planned),
+        "first_hit": _reach(ds.hits, least, xr.ones_like(tokens), planned),
+        "saturation": _reach(ds.hits, least, tokens, planned),
     }
+    certain = {"first_hit": _ever(least >= 1), "saturation": _ever(least >= tokens)}
     last = ds.hits.where(ds.k == ds.curriculum_length).max("k")
     score = (last / tokens).transpose("concept", "arm", "sample")
     delays = _delays(ds, planned)
     counted = ds.contract.values == contract
     figures: dict[str, Any] = {
         **curve,
+        "hits_at_least": least.assign_attrs(_label("expected tokens hit at the least", "tokens")),
         **{f"corrections_to_{name}": k for name, (k, _) in reached.items()},
         **{f"{name}_state": state for name, (_, state) in reached.items()},
         "saturation_score": score.assign_attrs(_label("hits at the end / expected tokens")),
         **delays,
-        **_aggregates(reached, score, ds.curriculum_length.values, counted, confidence),
+        **_aggregates(reached, certain, score, ds.curriculum_length.values, counted, confidence),
         **_survival(delays, counted, confidence),
         **_counts(ds, planned, counted),
         **_replay(ds, counted),
@@ -134,10 +143,12 @@ def _curve(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def _reach(
-    hits: xr.DataArray, target: xr.DataArray, planned: xr.DataArray
+    hits: xr.DataArray, least: xr.DataArray, target: xr.DataArray, planned: xr.DataArray
 ) -> tuple[xr.DataArray, xr.DataArray]:
     """First k at a target by concept, arm and sample, and whether it was reached."""
-    arranged = hits.transpose("concept", "arm", "sample", "k")
+    # What an answer had said when it was cut off is certain; what it would have said is not.
+    known = hits.fillna(least.where(least >= target))
+    arranged = known.transpose("concept", "arm", "sample", "k")
     exists = planned.broadcast_like(arranged).transpose(*arranged.dims)
     goal = target.broadcast_like(arranged.isel(k=0)).transpose("concept", "arm", "sample")
     k, state = first_reach(arranged.values, goal.values, planned=exists.values)
@@ -171,8 +182,15 @@ def _delays(ds: xr.Dataset, planned: xr.DataArray) -> dict[str, xr.DataArray]:
     }
 
 
+def _ever(at: xr.DataArray) -> NDArray[np.bool_]:
+    """Whether a curve is known to stand at its target somewhere, by concept, arm and sample."""
+    ever: NDArray[np.bool_] = at.any("k").transpose("concept", "arm", "sample").values
+    return ever
+
+
 def _aggregates(
     reached: dict[str, tuple[xr.DataArray, xr.DataArray]],
+    certain: dict[str, NDArray[np.bool_]],
     score: xr.DataArray,
     lengths: Floats,
     counted: NDArray[np.bool_],
@@ -186,7 +204,8 @@ def _aggregates(
         decided = (state != "undecided").values
         passed = (state == "reached").values
         found |= _rate(f"{name}_rate", passed, decided, confidence)
-        low, high = passed.sum((0, 2)), (passed | ~decided).sum((0, 2))
+        low = (passed | certain[name][counted]).sum((0, 2))
+        high = (passed | ~decided).sum((0, 2))
         total = max(1, int(counted.sum()) * state.sizes["sample"])
         found[f"{name}_rate_bounds"] = xr.DataArray(
             np.stack([low, high], axis=-1) / total,
@@ -300,7 +319,9 @@ def _counts(
 ) -> dict[str, xr.DataArray]:
     n = planned[counted].sum().item() * ds.sizes["sample"]
     ok = (ds.status[counted] == "ok").sum(("concept", "k", "sample"))
+    cut = (ds.status[counted] == "cut_off").sum(("concept", "k", "sample"))
     return {
+        "cells_cut_off": cut.assign_attrs(_label("snapshots whose answer was cut off", "cells")),
         "cells_planned": xr.full_like(ok, n).assign_attrs(_label("planned snapshots", "cells")),
         "cells_judged": ok.assign_attrs(_label("judged snapshots", "cells")),
         "cells_failed": (n - ok).assign_attrs(_label("snapshots without a result", "cells")),
@@ -325,6 +346,10 @@ def gate_arm(ds: xr.Dataset) -> str:
 def _replay(ds: xr.Dataset, counted: NDArray[np.bool_]) -> dict[str, xr.DataArray]:
     match = ds.replay_match[counted].sel(arm=gate_arm(ds))
     planned, matched = int(match.notnull().sum()), int((match == 1).sum())
+    status = ds.replay_status[counted].sel(arm=gate_arm(ds)).where(match.notnull(), "")
+    broken = status.where(~status.isin(("ok", "")), "").max("replay").values
+    counts = {name: int((broken == name).sum()) for name in np.unique(broken) if name}
+    causes = ", ".join(f"{name} {n}" for name, n in counts.items())
     share = matched / planned if planned else np.nan
     gate = "not measured" if not planned else "passed" if share >= GATE else "failed"
     return {
@@ -333,6 +358,12 @@ def _replay(ds: xr.Dataset, counted: NDArray[np.bool_]) -> dict[str, xr.DataArra
         ),
         "replay_planned": xr.DataArray(planned, attrs=_label("planned snapshots", "cells")),
         "replay_matched": xr.DataArray(matched, attrs=_label("reproduced snapshots", "cells")),
+        "replay_failed": xr.DataArray(
+            sum(counts.values()), attrs=_label("snapshots without a full result", "cells")
+        ),
+        "replay_causes": xr.DataArray(
+            np.array(causes, dtype=object), attrs=_label("how those ended")
+        ),
         "gate": xr.DataArray(
             np.array(gate, dtype=object), attrs=_label(f"replay determinism of at least {GATE}")
         ),

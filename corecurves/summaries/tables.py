@@ -36,7 +36,8 @@ def table_lane(summary: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The curve of hits and of vault hits by k, and the figures of the contract. "never" and
+        The curve of hits and of vault hits by k, and the figures of the contract. "≥1" is what an
+        answer had said when it was cut off, where no sample has a whole one. "never" and
         "undecided" are written out; with several samples the figures are means over those that
         reached the target.
 
@@ -63,7 +64,10 @@ def table_lane(summary: xr.Dataset) -> pd.DataFrame:
             rows[(str(concept), str(arm))] = {
                 "split": str(one.split.item()),
                 "shape": str(one["shape"].item()),
-                "hits by k": _curve(one.cumulative_token_hit_count.values[inside]),
+                "hits by k": _curve(
+                    one.cumulative_token_hit_count.values[inside],
+                    one.hits_at_least.mean("sample").values[inside],
+                ),
                 "vault hits by k": _curve(one.vault_hits.values[inside]),
                 "first hit": _reached(one, "first_hit"),
                 "saturation": _reached(one, "saturation"),
@@ -112,9 +116,16 @@ def aggregates_lane(summary: xr.Dataset) -> pd.DataFrame:
             )
             for name in _AGGREGATES
         }
+        for name in ("first_hit_rate", "saturation_rate"):
+            if undecided := int(one[name.replace("_rate", "_undecided")]):
+                low, high = one[f"{name}_bounds"].values
+                rows[str(arm)][name.replace("_", " ")] += (
+                    f"; {low:.2f} to {high:.2f} with {undecided} undecided"
+                )
+        cut = int(one.cells_cut_off)
         rows[str(arm)]["cells"] = (
             f"{int(one.cells_judged)} judged of {int(one.cells_planned)}, "
-            f"{int(one.cells_failed)} failed"
+            f"{int(one.cells_failed)} failed" + f", {cut} of them cut off" * bool(cut)
         )
     frame = pd.DataFrame.from_dict(rows, orient="index")
     frame.index.name = "arm"
@@ -160,6 +171,7 @@ def text_lane(summary: xr.Dataset) -> str:
             plain_table(totals.reset_index(names="")),
             "",
             *_refused(summary),
+            *_cut_off(summary),
             gate_line(summary),
         ]
     )
@@ -196,6 +208,8 @@ def gate_line(summary: xr.Dataset) -> str:
         f"{int(summary.replay_matched)} of {int(summary.replay_planned)} snapshots reproduced; "
         f"at least {GATE}; replays: {where})"
     )
+    if failed := int(summary.replay_failed):
+        line += f"; {failed} snapshots have no full result ({summary.replay_causes.item()})"
     if stochastic:
         spread = float(summary.seed_spread.sel(arm=gate_arm(summary)))
         n = summary.sizes["sample"]
@@ -207,13 +221,26 @@ def gate_line(summary: xr.Dataset) -> str:
     return line
 
 
+def _cut_off(summary: xr.Dataset) -> list[str]:
+    if not (cut := int(summary.cells_cut_off.sum())):
+        return []
+    return [
+        f"{cut} answers were cut off: the tokens that they had said are hits, a lower bound (≥), "
+        "and the others are unknown; a reply gets more room with ?max_tokens= behind the model"
+    ]
+
+
 def _refused(summary: xr.Dataset) -> list[str]:
     refused = summary.refusals.to_series()
     return [f"{concept}, {arm}: {what}" for (concept, arm), what in refused.items() if str(what)]
 
 
-def _curve(values: np.ndarray) -> str:
-    return " ".join(_number(float(value), 1) for value in values)
+def _curve(values: np.ndarray, least: np.ndarray | None = None) -> str:
+    shown = [_number(float(value), 1) for value in values]
+    if least is not None:
+        bounds = zip(shown, least, strict=True)
+        shown = [f"≥{_number(low, 1)}" if x == "–" and low > 0 else x for x, low in bounds]
+    return " ".join(shown)
 
 
 def _number(value: float, digits: int) -> str:

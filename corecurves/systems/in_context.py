@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from corecurves.canonical import digest
-from corecurves.errors import UsageError
+from corecurves.errors import CellFailure, UsageError
 from corecurves.models.base import Message
 from corecurves.models.resolve import as_model
 from corecurves.reply import judged
@@ -194,19 +194,27 @@ class InContextSession:
         return opening or not asks(text)
 
     async def _generate(self, messages: tuple[Message, ...]) -> str:
-        completion = await self._model.generate(
-            [
-                {**message, "content": judged(message["content"])}
-                if message["role"] == "assistant"
-                else message
-                for message in messages
-            ],
-            seed=self._seed,
-            temperature=self._settings.temperature,
-            max_tokens=self._settings.max_tokens,
-        )
-        judged(completion.text)
-        return completion.text
+        text = ""
+        try:
+            completion = await self._model.generate(
+                [
+                    {**message, "content": judged(message["content"])}
+                    if message["role"] == "assistant"
+                    else message
+                    for message in messages
+                ],
+                seed=self._seed,
+                temperature=self._settings.temperature,
+                max_tokens=self._settings.max_tokens,
+            )
+            text = completion.text
+            judged(text)
+        except CellFailure as error:
+            if error.status != "cut_off":
+                raise
+            more = f"{error}; `in-context:MODEL?max_tokens=` gives it more room"
+            raise CellFailure("cut_off", more, error.said or text) from error
+        return text
 
     def fork(self) -> InContextSession:
         """Session in the same state, independent from here on: what it holds is never changed."""

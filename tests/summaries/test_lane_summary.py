@@ -89,8 +89,11 @@ def test_a_missing_snapshot_leaves_the_figure_undecided():
     assert np.isnan(found.corrections_to_first_hit).all()
     assert found.first_hit_undecided == 1
     assert np.isnan(found.first_hit_rate)
-    assert found.first_hit_rate_bounds.values.tolist() == [0, 1]
+    # Its k is not known; that it was reached is.
+    assert found.first_hit_rate_bounds.values.tolist() == [1, 1]
     assert found.cells_failed == 1
+    none = summary("", None, "", "", "", warns=True)
+    assert none.first_hit_rate_bounds.values.tolist() == [0, 1]
     late = summary("", "judgment", None, "judgment", "judgment", warns=True)
     assert late.corrections_to_first_hit == 1
     assert late.saturation_state.item() == "undecided"

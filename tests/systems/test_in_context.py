@@ -3,7 +3,9 @@ import pickle
 import re
 import warnings
 
+import numpy as np
 import pytest
+from helpers import curriculum
 
 import corecurves as cc
 from corecurves.errors import CellFailure, UsageError
@@ -24,14 +26,16 @@ class Recorder:
 
     concurrency = None
 
-    def __init__(self, finish="stop"):
+    def __init__(self, finish="stop", reply=None):
         self.identity = Identity("recorder", "1")
-        self.finish = finish
+        self.finish, self.reply = finish, reply
         self.calls = []
 
     async def generate(self, messages, *, seed, temperature=0.0, max_tokens=512):
         self.calls.append((list(messages), seed, temperature, max_tokens))
         await asyncio.sleep(0)
+        if self.reply is not None:
+            return Completion(self.reply, self.finish)
         *said, last = [m["content"] for m in messages if m["role"] == "user"]
         told = re.sub(r"What is \w+\?$", "", last) if last.endswith("?") else ""
         return Completion(" ".join([*said, told]).strip(), self.finish)
@@ -114,6 +118,78 @@ def test_cut_off_cells_have_no_hits():
     planned = ds.k <= ds.curriculum_length
     assert (ds.status.where(planned, "cut_off") == "cut_off").all()
     assert ds.hits.isnull().all()
+
+
+def chatty(tokens):
+    """Says all that it was told, then talks on; stopped after so many words."""
+
+    async def generate(messages, *, seed, max_tokens, **options):
+        said = f"You said: {messages[-1]['content']} And that is all of it."
+        words = said.split()
+        cut = len(words) > tokens
+        return Completion(" ".join(words[:tokens]), "length" if cut else "stop")
+
+    model = Recorder()
+    model.generate = generate
+    return InContextSystem(model)
+
+
+@pytest.mark.parametrize("mode", ["fresh", "prefix"])
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_what_was_said_before_the_cut_is_certain_and_the_rest_unknown(mode):
+    two = [curriculum(), curriculum("play", ("joy", "rest"))]
+    ds = cc.run_lane(two, chatty(18), mode=mode, ledger=False, progress=False)
+    one = ds.sel(concept="wisdom", arm="taught", sample=0)
+    # "You said: Tell me about wisdom. No, wisdom needs judgment. No, wisdom needs patience. …"
+    assert one.status.values.tolist() == ["ok", "cut_off", "cut_off", "cut_off"]
+    assert one.hits.values[0] == 0
+    assert np.isnan(one.hits.values[1:]).all()
+    said = one.token_hits.values[1:]
+    assert (said == 1).tolist() == [[True, False, False], [True, True, False], [True, True, False]]
+    assert np.isnan(said[said != 1]).all()
+    assert one.surface.values[3].startswith("You said: Tell me")
+    assert "`in-context:MODEL?max_tokens=` gives it more room" in one.reason.values[3]
+
+    found = cc.summarize_lane(ds)
+    taught = found.sel(concept="wisdom", arm="taught", sample=0)
+    assert taught.first_hit_state.item() == "reached"
+    assert taught.corrections_to_first_hit == 1
+    assert taught.saturation_state.item() == "undecided"
+    assert np.isnan(taught.cumulative_token_hit_count[1:]).all()
+    assert np.isnan(taught.saturation_score)
+    assert taught.delay_observed.values[0] == 1
+    assert found.gate.item() == "failed"
+    text = cc.text_lane(found)
+    assert "≥1" in text
+    assert "answers were cut off: the tokens that they had said are hits" in text
+    assert "snapshots have no full result (cut_off " in cc.gate_line(found)
+    assert any("have no full result (cut_off" in line for line in cc.conclude_lane(found).cannot)
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_saturation_before_the_cut_is_certain():
+    for tokens, state in ((23, "reached"), (20, "undecided")):
+        ds = cc.run_lane([curriculum()], chatty(tokens), arms="taught", ledger=False,
+                         progress=False)  # fmt: skip
+        found = cc.summarize_lane(ds)
+        assert ds.status.sel(k=3).item() == "cut_off"
+        assert found.saturation_state.item() == state  # of the latter k = 2 is not known
+        assert found.saturation_rate_bounds.values.tolist() == [[1, 1]]
+        assert found.hits_at_least.sel(k=3).item() == 3
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have no result")
+def test_half_a_word_and_reasoning_are_no_hits():
+    def hits(said):
+        model = Recorder(finish="length", reply=said)
+        ds = cc.run_lane([curriculum()], InContextSystem(model), arms="taught", replays=1,
+                         ledger=False, progress=False)  # fmt: skip
+        return ds.token_hits.sel(k=0, arm="taught", sample=0).fillna(0).values.ravel().tolist()
+
+    assert hits("It needs judgment and doubt") == [1, 0, 0]
+    assert hits("It needs judgment and doubt ") == [1, 0, 1]
+    assert hits("<think>It needs judgment and") == [0, 0, 0]
+    assert hits("<think>It needs doubt</think>It needs judgment and") == [1, 0, 0]
 
 
 def test_the_trace_is_over_seed_identity_and_every_turn():
