@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -50,7 +51,7 @@ def parse_spec(text: str) -> Spec:
     Raises
     ------
     UsageError
-        If the settings cannot be read.
+        If the settings cannot be read, or an address stands behind them.
 
     Examples
     --------
@@ -58,6 +59,11 @@ def parse_spec(text: str) -> Spec:
     Spec(name='grounded', argument='', settings={'max_hops': '2'})
     """
     head, mark, tail = text.strip().partition("?")
+    if re.search("@[a-z][a-z0-9+.-]*://", tail, re.IGNORECASE):
+        # Read as part of a setting it would be passed over, and another endpoint called.
+        raise UsageError(
+            f"'{head}?…' has an address behind its settings; write NAME:MODEL@BASE_URL?key=value"
+        )
     name, _, argument = head.partition(":")
     try:
         pairs = parse_qsl(tail, keep_blank_values=True, strict_parsing=True) if mark else []

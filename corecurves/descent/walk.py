@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,7 +141,8 @@ class Walk:
             return None
         results = [one for one in said if one is not None]
         took = {
-            name: float(sum(one.values.get(name) or 0 for one in results))
+            # What a judge did not say is not 0.
+            name: float(sum(one.values.get(name, math.nan) for one in results))
             for name in ("tokens_in", "tokens_out")
         }
         for one in results:

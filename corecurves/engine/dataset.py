@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from corecurves.canonical import JSON
+from corecurves.canonical import JSON, canonical_json
 from corecurves.engine.plan import Plan
 from corecurves.engine.records import Block
 from corecurves.errors import DatasetError
@@ -56,7 +57,9 @@ def build_dataset(
     Returns
     -------
     Dataset
-        With the schema's variables. Where nothing was recorded: NaN, ``""`` or False.
+        With the schema's variables. Where nothing was recorded: NaN, ``""`` or False. What was
+        remarked on the calls, such as a field that an endpoint is not sent, is the attribute
+        ``remarks``, and warned of.
     """
     lengths = {name: len(labels) for name, labels in plan.coords.items()} | dict(sizes)
     arrays: dict[str, NDArray[Any]] = {}
@@ -67,7 +70,9 @@ def build_dataset(
         if variable.recorded:
             arrays[variable.companion.name] = _empty(shape, variable.companion)
     place = dict(zip(plan.keys, range(len(plan)), strict=True))
+    remarks: set[str] = set()
     for block in blocks:
+        remarks.update(itertools.chain(*filter(None, block.columns.get("remarks", ()))))
         at = np.fromiter(map(place.get, block.keys, itertools.repeat(-1)), np.int64)
         known = np.flatnonzero(at >= 0)
         if known.size:
@@ -87,7 +92,11 @@ def build_dataset(
     for name, size in sizes.items():
         coords[name] = ((name,), np.arange(size, dtype=np.int64), {})
     everything = {**plan.coords, **{name: range(size) for name, size in sizes.items()}}
-    return xr.Dataset(data, coords, {**attrs, **labels_attr(everything)})
+    attrs = {**attrs, **labels_attr(everything)}
+    if remarks:
+        attrs["remarks"] = canonical_json(sorted(remarks))
+        warnings.warn("; ".join(sorted(remarks)), stacklevel=4)
+    return xr.Dataset(data, coords, attrs)
 
 
 def _fill(

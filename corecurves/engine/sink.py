@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import replace
 
 from corecurves.engine.ledger import Record
 
-__all__ = ["Sink", "StoppedError"]
+__all__ = ["Sink", "StoppedError", "remark"]
+
+_remarks: ContextVar[set[str] | None] = ContextVar("remarks", default=None)
+"""What was said of the calls since the last record; each worker of a run has its own."""
 
 
 class StoppedError(Exception):
     """The run was stopped while a thread was at work."""
+
+
+def remark(text: str) -> None:
+    """Have a remark on a call kept with the record of the cell that it is made for.
+
+    Parameters
+    ----------
+    text : str
+        One line that holds for each cell of its kind, such as what an endpoint is not sent. A call
+        that no run makes has nowhere to keep it.
+    """
+    if (found := _remarks.get()) is not None:
+        found.add(text)
 
 
 class Sink:
@@ -30,6 +48,12 @@ class Sink:
     def __call__(self, *records: Record) -> None:
         """Hand over records."""
         self.check()
+        if said := _remarks.get():
+            records = tuple(
+                replace(record, values={**record.values, "remarks": list(sorted(said))})
+                for record in records
+            )
+            said.clear()
         self._write(*records)
 
     def stop(self) -> None:
@@ -40,3 +64,5 @@ class Sink:
         """Raise `StoppedError` if the run was stopped; called before each step that costs."""
         if self._stopped.is_set():
             raise StoppedError
+        if _remarks.get() is None:
+            _remarks.set(set())

@@ -17,6 +17,7 @@ __all__ = [
     "Model",
     "ScoringModel",
     "TemporaryFailure",
+    "known_sum",
 ]
 
 
@@ -45,17 +46,17 @@ class Completion:
         The reply; empty where the model ended at once, which is an answer too.
     finish : str
         Why it ended: ``stop`` or ``length``.
-    tokens_in, tokens_out : int
-        Tokens of the prompt and of the reply, in the model's own tokens.
-    tokens_cached : int
+    tokens_in, tokens_out : int or None
+        Tokens of the prompt and of the reply, in the model's own tokens; None where not known.
+    tokens_cached : int or None
         Those tokens of the prompt that did not have to be read again.
     """
 
     text: str
     finish: str = "stop"
-    tokens_in: int = 0
-    tokens_out: int = 0
-    tokens_cached: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    tokens_cached: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ class LogProb:
         Log-probability of the text, in nats.
     tokens : int
         Tokens of the text, in the model's own tokens.
-    tokens_in : int
-        Tokens of the prompt.
-    tokens_cached : int
+    tokens_in : int or None
+        Tokens of the prompt; None where not known.
+    tokens_cached : int or None
         Those tokens of the prompt that did not have to be read again.
 
     Examples
@@ -81,13 +82,35 @@ class LogProb:
 
     total: float
     tokens: int
-    tokens_in: int = 0
-    tokens_cached: int = 0
+    tokens_in: int | None = None
+    tokens_cached: int | None = None
 
     @property
     def per_token(self) -> float:
         """Log-probability in nats a token."""
         return self.total / self.tokens
+
+
+def known_sum(*counts: int | None) -> int | None:
+    """Sum of numbers of tokens, None where one of them is not known.
+
+    Parameters
+    ----------
+    *counts : int or None
+        The numbers.
+
+    Returns
+    -------
+    int or None
+        What is not known is not 0.
+
+    Examples
+    --------
+    >>> known_sum(3, 4), known_sum(3, None)
+    (7, None)
+    """
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 class TemporaryFailure(CellFailure):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
@@ -74,7 +73,7 @@ def model_forms() -> dict[str, str]:
     found = {
         "smollm2": "SmolLM2-135M-Instruct on this machine (Apache-2.0)",
         "gguf:PATH": "any .gguf file on this machine",
-        "openai:NAME@BASE_URL": "any endpoint that speaks OpenAI's protocol; OPENAI_API_KEY",
+        "openai:NAME@BASE_URL": "any endpoint that speaks OpenAI's protocol; ?key_env=NAME",
         "simulated": "a labelled simulation that answers with the facts of its lesson",
     }
     for point in entry_points(group=ENTRY_POINTS):
@@ -107,13 +106,11 @@ def _llama_settings(context: int = 8192, threads: int | None = None) -> None:
 
 def _openai(spec: Spec) -> object:
     from corecurves.models.openai import OpenAIModel, OpenAISettings
+    from corecurves.models.openai_address import split_name
 
-    # A model's name may hold an @ too; an address begins with its scheme.
-    name, _, base_url = re.sub("@(?=[a-z]+://)", "\0", spec.argument, count=1).partition("\0")
-    if not name:
-        raise UsageError("'openai' needs a model; write openai:NAME or openai:NAME@BASE_URL")
+    name, base_url = split_name(spec.argument)
     options: dict[str, Any] = typed_settings(OpenAISettings, spec.settings)
-    return OpenAIModel(name, base_url or None, settings=OpenAISettings(**options))
+    return OpenAIModel(name, base_url, settings=OpenAISettings(**options))
 
 
 def _simulated(spec: Spec) -> object:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import weakref
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
 
 from corecurves.canonical import JSON
-from corecurves.errors import CellFailure, UsageError
-from corecurves.models.base import Completion, CutOff, Message, TemporaryFailure
-from corecurves.models.openai_errors import as_failure
+from corecurves.engine.sink import remark
+from corecurves.errors import CellFailure, CorecurvesError, UsageError, unknown
+from corecurves.models.base import Completion, Message
+from corecurves.models.openai_address import OWN, advice, endpoint_of, is_local
+from corecurves.models.openai_errors import Refusal, as_failure, as_refusal, refused_field
+from corecurves.models.openai_reply import body_of, read_reply
 from corecurves.models.retry import Patience, with_patience
 from corecurves.specs import Identity
 
@@ -33,21 +35,27 @@ _Clients: TypeAlias = (
     "tuple[AsyncOpenAI, AsyncGenerator[None, None]]]"
 )
 
-_OWN = "https://api.openai.com/v1"
 _KEY = "OPENAI_API_KEY"
 _NO_KEY = "no-key"
-"""Endpoints on this machine need none, but the protocol has a place for it."""
+"""The protocol has a place for a key, also where there is none."""
+_OPTIONAL = ("seed", "temperature", "max_tokens")
+_NEW_NAME = "max_completion_tokens"
+_LOST = {
+    "seed": "its samples cannot be reproduced",
+    "temperature": "it samples as it likes",
+    "max_tokens": "its replies have no bound",
+}
 
 
 @dataclass(frozen=True)
 class OpenAISettings:
-    """How an endpoint is called; none of it changes an answer.
+    """How an endpoint is called; none of it but `omit` changes an answer.
 
     Parameters
     ----------
-    key_env : str
-        Environment variable that holds the key. An endpoint on this machine gets none unless
-        another variable than ``OPENAI_API_KEY`` is named.
+    key_env : str or None
+        Environment variable that holds the key. The default, ``""``, is ``OPENAI_API_KEY``, and no
+        key for an endpoint on this machine; None sends no key anywhere.
     timeout : float
         Seconds that one attempt may take.
     attempts : int
@@ -56,14 +64,37 @@ class OpenAISettings:
         Seconds that all attempts of a call may take together, waits included.
     first_wait : float
         Seconds before the second attempt; each later wait is twice as long, up to 30 s. A wait is
-        drawn between half of that and all of it.
+        drawn between half of that and all of it. One that the endpoint asks for is kept, where the
+        patience allows it.
+    omit : str
+        Optional fields that are not sent, with commas: ``seed``, ``temperature``, ``max_tokens``.
+        A field that the endpoint refuses by name is left out without being asked to.
+
+    Raises
+    ------
+    UsageError
+        If `key_env` is no name of a variable, or `omit` names another field.
     """
 
-    key_env: str = _KEY
+    key_env: str | None = ""
     timeout: float = 120.0
     attempts: int = 6
     patience: float = 300.0
     first_wait: float = 1.0
+    omit: str = ""
+
+    def __post_init__(self) -> None:
+        if self.key_env and not re.fullmatch(r"[A-Za-z_]\w*", self.key_env, re.ASCII):
+            # What was given may be the key itself.
+            raise UsageError("`key_env` must be the name of the variable that holds the key")
+        for name in self.omitted:
+            if name not in _OPTIONAL:
+                raise UsageError(unknown("omit", name, _OPTIONAL))
+
+    @property
+    def omitted(self) -> list[str]:
+        """The fields that `omit` names, sorted."""
+        return sorted({name.strip() for name in self.omit.split(",")} - {""})
 
 
 class OpenAIModel:
@@ -81,8 +112,8 @@ class OpenAIModel:
     Raises
     ------
     UsageError
-        If the SDK is not installed, the endpoint is no address or holds a password, or there is no
-        key.
+        If the SDK is not installed, the endpoint is no address or more than one, or the variable of
+        the key is not set.
     """
 
     concurrency = None
@@ -99,13 +130,20 @@ class OpenAIModel:
                 "the OpenAI SDK is not installed; install it with: pip install 'corecurves[openai]'"
             )
         self.name = name
-        self.base_url = (base_url or os.environ.get("OPENAI_BASE_URL") or _OWN).rstrip("/")
+        self.base_url = endpoint_of(base_url)
         self._settings = settings
-        self._local = _check_address(self.base_url)
+        self._local = is_local(self.base_url)
+        # What each optional field is called there; those that are not sent have no name.
+        self._names = {field: field for field in _OPTIONAL if field not in settings.omitted}
+        if self.base_url == OWN and "max_tokens" in self._names:
+            self._names["max_tokens"] = _NEW_NAME
         # A client belongs to its event loop, and cannot be used in another one.
         self._clients: _Clients = weakref.WeakKeyDictionary()
         if not self._key():
-            raise UsageError(f"{settings.key_env} is not set; put the key of {self.base_url} there")
+            raise UsageError(
+                f"{settings.key_env or _KEY} is not set; put the key of {self.base_url} there, or "
+                "name another variable: ?key_env=NAME, or none"
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.base_url!r})"
@@ -115,8 +153,15 @@ class OpenAIModel:
 
     @property
     def identity(self) -> Identity:
-        """Who answers: the name and the endpoint; which weights are there is not known here."""
-        return Identity(self.name, "", {"backend": "openai", "endpoint": self.base_url})
+        """Who answers: the name and the endpoint; which weights are there is not known here.
+
+        What the endpoint refuses is no part of it, for it is known after the first call only, and
+        is the endpoint's own: it is kept with each cell.
+        """
+        settings: dict[str, JSON] = {"backend": "openai", "endpoint": self.base_url}
+        if self._settings.omitted:
+            settings["omit"] = list(self._settings.omitted)
+        return Identity(self.name, "", settings)
 
     async def generate(
         self,
@@ -156,14 +201,7 @@ class OpenAIModel:
         PermanentFailure
             If the call, the key or the account is refused.
         """
-        longest = "max_completion_tokens" if self.base_url == _OWN else "max_tokens"
-        body: dict[str, Any] = {
-            "model": self.name,
-            "messages": list(messages),
-            "seed": seed,
-            "temperature": temperature,
-            longest: max_tokens,
-        }
+        fields = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         patience = Patience(
             attempts=self._settings.attempts,
             seconds=self._settings.patience,
@@ -171,19 +209,59 @@ class OpenAIModel:
         )
         # The first client loads the SDK, which is no time of the endpoint's.
         client = await self._client()
-        return await with_patience(lambda: self._attempt(client, body), patience)
+        return await with_patience(lambda: self._attempt(client, list(messages), fields), patience)
 
-    async def _attempt(self, client: AsyncOpenAI, body: dict[str, Any]) -> Completion:
-        try:
-            async with asyncio.timeout(self._settings.timeout):
-                reply = await client.chat.completions.create(**body)
-            return _completion(reply)
-        except CellFailure:
-            raise
-        except Exception as error:
-            failure = as_failure(error, self.name, self._key(), self._settings.timeout)
-        # Raised out here, so that no traceback leads to the request and its headers.
-        raise failure
+    async def _attempt(
+        self, client: AsyncOpenAI, messages: list[Any], fields: Mapping[str, Any]
+    ) -> Completion:
+        """A call; another one at once for each field that is refused by name, at most once each."""
+        while True:
+            # Calls that are under way at once may each be refused: what one learned holds for all.
+            names = dict(self._names)
+            sent = {names[field]: value for field, value in fields.items() if field in names}
+            try:
+                async with asyncio.timeout(self._settings.timeout):
+                    raw = await client.chat.completions.with_raw_response.create(
+                        model=self.name, messages=messages, **sent
+                    )
+                reply = body_of(raw.http_response.content)
+                self._remark(names)
+                return read_reply(reply, fields["max_tokens"] if "max_tokens" in names else None)
+            except CellFailure:
+                raise
+            except Exception as error:
+                refusal = as_refusal(error)
+                failure = self._failure(refusal or error)
+                field = None if refusal is None else refused_field(refusal, names)
+            # Raised out here, so that no traceback leads to the request and its headers.
+            if field is None or not self._without(field, names):
+                raise failure
+
+    def _failure(self, error: Exception) -> CorecurvesError:
+        key = self._key()
+        status = error.status if isinstance(error, Refusal) else 0
+        hint = advice(status, self.name, self.base_url, keyless=key == _NO_KEY)
+        return as_failure(error, self.name, key, self._settings.timeout, hint)
+
+    def _without(self, field: str, names: Mapping[str, str]) -> bool:
+        """Whether the request is another one without a field that was refused."""
+        if self._names.get(field) == names[field]:
+            if field != "max_tokens":
+                del self._names[field]
+            elif names[field] != _NEW_NAME:
+                self._names[field] = _NEW_NAME
+            else:
+                return False
+        return True
+
+    def _remark(self, names: Mapping[str, str]) -> None:
+        """Have it kept with the cell what the endpoint was not told."""
+        there = f"{self.name} at {self.base_url}"
+        for field in _OPTIONAL:
+            if field not in names:
+                remark(f"{there} is not sent `{field}`: {_LOST[field]}")
+        if self.base_url != OWN and names.get("max_tokens") == _NEW_NAME:
+            remark(f"{there} is sent `max_tokens` as `{_NEW_NAME}`")
 
     async def _client(self) -> AsyncOpenAI:
         loop = asyncio.get_running_loop()
@@ -196,9 +274,13 @@ class OpenAIModel:
             base_url=self.base_url,
             max_retries=0,
             timeout=self._settings.timeout,
-            # A proxy has no business between this process and this machine.
-            http_client=DefaultAsyncHttpxClient(trust_env=False) if self._local else None,
+            # A proxy has no business between this process and this machine, and no endpoint sends
+            # a prompt on to another.
+            http_client=DefaultAsyncHttpxClient(trust_env=not self._local, follow_redirects=False),
         )
+        if self.base_url != OWN:
+            # They are read from the environment, and are nobody else's.
+            client.organization = client.project = None
         closing = _closing(client)
         self._clients[loop] = client, closing
         # Held from outside too: what is collected together with its connections cannot close them.
@@ -208,9 +290,10 @@ class OpenAIModel:
         return client
 
     def _key(self) -> str:
-        if self._local and self._settings.key_env == _KEY:
+        named = self._settings.key_env
+        if named is None or (self._local and not named):
             return _NO_KEY
-        return os.environ.get(self._settings.key_env, "").strip()
+        return os.environ.get(named or _KEY, "").strip()
 
 
 async def _closing(client: AsyncOpenAI) -> AsyncGenerator[None, None]:
@@ -235,42 +318,3 @@ async def _end(closing: AsyncGenerator[None, None]) -> None:
 
 def _remake(name: str, base_url: str, settings: dict[str, JSON]) -> OpenAIModel:
     return OpenAIModel(name, base_url, settings=OpenAISettings(**settings))  # type: ignore[arg-type]
-
-
-def _check_address(url: str) -> bool:
-    """Whether an endpoint is on this machine."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        host = None
-    if host is None or parts.scheme not in ("http", "https"):
-        raise UsageError("the endpoint is no address; write openai:NAME@http://HOST:PORT/v1")
-    if parts.username is not None or parts.password is not None or parts.query:
-        raise UsageError(f"the endpoint holds more than an address; put the key in {_KEY}")
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _completion(reply: Any) -> Completion:
-    choices = getattr(reply, "choices", None)
-    if not isinstance(choices, list) or not choices or getattr(choices[0], "message", None) is None:
-        # An HTML page of a proxy's, for instance.
-        raise TemporaryFailure("the reply is no completion")
-    choice, usage = choices[0], getattr(reply, "usage", None)
-    details = getattr(usage, "prompt_tokens_details", None)
-    completion = Completion(
-        # A refusal is an answer too.
-        choice.message.content or getattr(choice.message, "refusal", None) or "",
-        choice.finish_reason or "",
-        getattr(usage, "prompt_tokens", None) or 0,
-        getattr(usage, "completion_tokens", None) or 0,
-        getattr(details, "cached_tokens", None) or 0,
-    )
-    if completion.finish == "length":
-        raise CutOff(f"the reply was cut off at {completion.tokens_out} tokens", completion)
-    if completion.finish != "stop":
-        raise CellFailure("call_failed", f"the reply ended by {completion.finish or 'nothing'}")
-    return completion

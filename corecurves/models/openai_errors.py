@@ -2,37 +2,136 @@
 
 from __future__ import annotations
 
-import email.utils
+import html
 import json
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from corecurves.errors import CellFailure, CorecurvesError, PermanentFailure
 from corecurves.models.base import TemporaryFailure
+from corecurves.models.openai_waits import stated_wait
 from corecurves.redact import Redactor, spellings
 
-__all__ = ["as_failure"]
+__all__ = ["Refusal", "as_failure", "as_refusal", "mappings", "refused_field"]
 
-_THIS_PROMPT = (
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "content_filter",
-    "content_policy_violation",
+_THIS_PROMPT = frozenset(
+    {
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "content_filter",
+        "content_policy_violation",
+    }
 )
 """Codes of a refusal that is about this one prompt; the next may be fine."""
-_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_THIS_PROMPT_SAID = re.compile(
+    r"(context|prompt|input) (length|window|size)|(prompt|input|request) is too (long|large)|"
+    r"too many (input |prompt )?tokens|was flagged|content (management )?(policy|filter)",
+    re.IGNORECASE,
+)
+_NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _NO_MONEY_SAID = re.compile(
     "insufficient (balance|credits?|funds|quota)|quota (is |has been )?(exhausted|used up)|"
     "exceeded your current quota|out of credits",
     re.IGNORECASE,
 )
 """Some endpoints say it in words alone."""
+_SAYING = (
+    "error", "message", "msg", "detail", "details", "errors", "error_description", "description",
+    "title", "raw",
+)  # fmt: skip
+"""Fields of an error's body that say something, outermost first."""
 _LONGEST = 300
 """Characters of an error that are kept."""
 
 
-def as_failure(error: Exception, name: str, key: str, timeout: float) -> CorecurvesError:
+@dataclass
+class Refusal(Exception):
+    """What an endpoint sent in place of a completion.
+
+    Parameters
+    ----------
+    status : int or None
+        Of the reply. Of an error within a reply of status 200 its code, None where it has none; 200
+        where there is no error either.
+    body : object
+        Its JSON, or its text.
+    headers : mapping of str to str
+        Those of the reply.
+    """
+
+    status: int | None
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def codes(self) -> set[str]:
+        """What its body calls it."""
+        return {str(about[key]) for about in mappings(self.body) for key in ("code", "type")
+                if about.get(key) is not None}  # fmt: skip
+
+    @property
+    def text(self) -> str:
+        """What its body says."""
+        return _said(self.body)
+
+
+def as_refusal(error: Exception) -> Refusal | None:
+    """Refusal that an exception of the SDK stands for.
+
+    Parameters
+    ----------
+    error : Exception
+        What was raised.
+
+    Returns
+    -------
+    Refusal or None
+        None where nothing was sent that could be read.
+    """
+    import openai
+
+    if isinstance(error, Refusal) or not isinstance(error, openai.APIStatusError):
+        return error if isinstance(error, Refusal) else None
+    text = error.response.text
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = text
+    return Refusal(error.status_code, body, error.response.headers)
+
+
+def refused_field(refusal: Refusal, names: Mapping[str, str]) -> str | None:
+    """Optional field of a request that a refusal is about.
+
+    Parameters
+    ----------
+    refusal : Refusal
+        What came back.
+    names : mapping of str to str
+        The optional fields that were sent, each with the name that it was sent under.
+
+    Returns
+    -------
+    str or None
+        The first one that it names. It may name more, and may mean another thing: then the request
+        without the field is refused too.
+    """
+    if refusal.status not in (400, 422) or _is_of_this_prompt(refusal):
+        return None
+    by_name = {name: given for given, name in names.items()}
+    for about in mappings(refusal.body):
+        if (param := about.get("param")) in by_name:
+            return by_name[str(param)]
+    text = refusal.text
+    named = (given for name, given in by_name.items() if re.search(rf"\b{name}\b", text))
+    return next(named, None)
+
+
+def as_failure(
+    error: Exception, name: str, key: str, timeout: float, hint: str = ""
+) -> CorecurvesError:
     """Failure that an exception of the SDK stands for.
 
     Parameters
@@ -45,6 +144,8 @@ def as_failure(error: Exception, name: str, key: str, timeout: float) -> Corecur
         The key, which must not occur in the message.
     timeout : float
         Seconds that the attempt had.
+    hint : str
+        What is put behind a refusal.
 
     Returns
     -------
@@ -55,51 +156,86 @@ def as_failure(error: Exception, name: str, key: str, timeout: float) -> Corecur
 
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return TemporaryFailure(f"{name}: no reply within {timeout:g} s")
-    if isinstance(error, openai.APIStatusError):
-        return _of_status(error, name, key)
+    if isinstance(error, Refusal):
+        return _of_refusal(error, name, key, hint)
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
         return TemporaryFailure(f"{name}: no connection: {_clean(str(cause), key)}")
-    unread = json.JSONDecodeError | UnicodeDecodeError | openai.APIResponseValidationError
-    if isinstance(error, unread):
-        # Its JSON is cut off, or there is none.
-        return TemporaryFailure(f"{name}: the reply cannot be read: {_clean(str(error), key)}")
     return CellFailure("call_failed", f"{name}: {type(error).__name__}: {_clean(str(error), key)}")
 
 
-def _of_status(error: object, name: str, key: str) -> CorecurvesError:
-    status = int(getattr(error, "status_code", 0))
-    body = getattr(error, "body", None)
-    about = body if isinstance(body, Mapping) else {}
-    codes = {str(about.get("code")), str(about.get("type")), str(getattr(error, "code", ""))}
-    said = about.get("message") or getattr(error, "message", "")
-    text = f"{name}: {status}: {_clean(str(said), key)}"
-    headers = getattr(getattr(error, "response", None), "headers", {})
-    wait = _stated_wait(headers)
-    if codes.intersection(_THIS_PROMPT):
+def _of_refusal(refusal: Refusal, name: str, key: str, hint: str) -> CorecurvesError:
+    status = refusal.status
+    said = _clean(refusal.text, key) or "it does not say why"
+    if status == 200:
+        return TemporaryFailure(f"{name}: the reply is no completion: {said}{hint}")
+    text = f"{name}: {said}{hint}" if status is None else f"{name}: {status}: {said}{hint}"
+    if refusal.status in (301, 302, 303, 307, 308):
+        # What is asked is not sent on to an address that nobody wrote.
+        where = _clean(refusal.headers.get("location", "another address"), key)
+        return PermanentFailure(f"{name}: {status}: it sends calls on to {where}; write that one")
+    if _is_of_this_prompt(refusal):
         return CellFailure("call_failed", text)
+    wait = stated_wait(refusal.headers, refusal.text)
     # Where a wait is stated, it is a limit that passes.
     said_so = status == 429 and wait is None and _NO_MONEY_SAID.search(text)
-    if codes.intersection(_NO_MONEY) or said_so:
+    if refusal.codes & _NO_MONEY or said_so:
         return PermanentFailure(text)
+    if status is None:
+        return CellFailure("call_failed", text)
     if status in (408, 409, 425, 429) or status >= 500:
         return TemporaryFailure(text, wait)
     return PermanentFailure(text)
 
 
-def _stated_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait, as a number or as a date."""
-    for header, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        stated = headers.get(header)
-        if stated is None:
-            continue
-        try:
-            return max(0.0, float(stated) * scale)
-        except ValueError:
-            date = email.utils.parsedate_tz(stated)
-            if date is not None:
-                return max(0.0, email.utils.mktime_tz(date) - time.time())
-    return None
+def _is_of_this_prompt(refusal: Refusal) -> bool:
+    in_words = refusal.status in (None, 400, 403, 413, 422)
+    return bool(
+        refusal.codes & _THIS_PROMPT or (in_words and _THIS_PROMPT_SAID.search(refusal.text))
+    )
+
+
+def mappings(body: object) -> Iterator[Mapping[str, Any]]:
+    """Those parts of a body that may describe an error, outermost first.
+
+    Parameters
+    ----------
+    body : object
+        Any JSON.
+
+    Yields
+    ------
+    mapping
+        Itself, and what it has as `error`.
+    """
+    if isinstance(body, Mapping):
+        yield body
+        body = [body.get("error")]
+    if isinstance(body, list):
+        for one in body:
+            yield from mappings(one)
+
+
+def _said(body: object) -> str:
+    """What a body says, whatever its shape."""
+    if isinstance(body, Mapping):
+        parts = [
+            _said(body[key]) for key in _SAYING if isinstance(body.get(key), str | list | dict)
+        ]
+        if isinstance(handed_on := body.get("metadata"), Mapping):
+            parts.append(_said(handed_on.get("raw")))
+        found = [part for i, part in enumerate(parts) if part and part not in parts[:i]]
+        where = ".".join(map(str, body.get("loc") or ()))
+        if not found:
+            return json.dumps(body, ensure_ascii=False, default=str) if body else ""
+        return ": ".join([where, *found] if where else found)
+    if isinstance(body, list):
+        return "; ".join(filter(None, map(_said, body)))
+    text = "" if body is None else str(body)
+    if re.match(r"\s*<(!doctype|html|head|body|\?xml)", text, re.IGNORECASE):
+        text = re.sub(r"(?is)<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]*>", " ", text)
+        return html.unescape(text)
+    return text
 
 
 def _clean(text: str, key: str) -> str:

@@ -246,7 +246,7 @@ def _whole(completion: Completion, max_tokens: int) -> Completion:
     if not isinstance(completion.text, str):
         raise TypeError(f"`text` of the reply is {completion.text!r}; it must be text")
     for name in ("tokens_in", "tokens_out", "tokens_cached"):
-        if not isinstance(getattr(completion, name), Integral):
+        if not isinstance(getattr(completion, name), Integral | None):
             raise TypeError(f"`{name}` of the reply is {getattr(completion, name)!r}, no number")
     if completion.finish == "length":
         raise CutOff(f"the reply was cut off at {max_tokens} tokens", completion)

@@ -30,8 +30,8 @@ class Patience:
         Seconds of the first wait; each later one doubles it. A wait is drawn between half of that
         and all of it, so that many callers do not come back at once.
     longest_wait : float
-        Seconds of the longest wait. Where the other side asks for a longer one, there is no
-        further attempt.
+        Seconds of the longest wait, where the other side asks for none. One that it asks for is
+        kept, however long; where it does not fit in `seconds`, there is no further attempt.
     """
 
     attempts: int = 4
@@ -74,7 +74,10 @@ async def with_patience(
         except TemporaryFailure as failure:
             wait = _wait(failure.retry_after, attempt, patience, draw)
             late = time.monotonic() + wait >= end
-            if attempt == patience.attempts or late or wait > patience.longest_wait:
+            if late and wait == failure.retry_after:
+                said = f"{failure}; it asks for a wait of {wait:.0f} s, and the patience is"
+                raise TemporaryFailure(f"{said} {patience.seconds:g} s", wait) from None
+            if late or attempt == patience.attempts:
                 raise
         await asyncio.sleep(wait)
     raise AssertionError("an attempt returns or raises")

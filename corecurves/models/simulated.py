@@ -119,6 +119,7 @@ class SimulatedModel:
             "stop" if whole else "length",
             _prompt_tokens(messages),
             min(size, max_tokens),
+            0,
         )
         if not whole:
             raise CutOff(f"the reply was cut off at {max_tokens} tokens", completion)
@@ -150,7 +151,7 @@ class SimulatedModel:
         held = {word for fact in self._kept(messages, 0) for word in words(fact)}
         content = [word for word in words(text) if word not in _FUNCTION_WORDS] or [text]
         total = sum(_KNOWN if word in held else _NEW for word in content)
-        return LogProb(total, len(content), _prompt_tokens(messages))
+        return LogProb(total, len(content), _prompt_tokens(messages), 0)
 
     def count_tokens(self, text: str) -> int:
         """Number of o200k tokens of a text.

@@ -16,7 +16,7 @@ from corecurves.engine.ledger import Record
 from corecurves.engine.plan import Cell
 from corecurves.engine.sink import Sink
 from corecurves.graders.base import BlindCase, checked_grade
-from corecurves.models.base import Completion, CutOff, Message
+from corecurves.models.base import Completion, CutOff, Message, known_sum
 from corecurves.reply import judged
 from corecurves.specs import Outcome
 from corecurves.text import RULES
@@ -156,7 +156,7 @@ class ReplayWork:
         if self.wants == "preference":
             sides["trap"] = prompt.outcome.trap
         found: dict[str, list[float]] = {side: [] for side in sides}
-        used = {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
+        used: dict[str, int | None] = {"tokens_in": 0, "tokens_out": 0, "tokens_cached": 0}
         # A wording and its trap begin alike: side by side, a local model reads that once.
         for wording in zip_longest(*sides.values()):
             for side, text in zip(sides, wording, strict=True):
@@ -164,9 +164,8 @@ class ReplayWork:
                     continue
                 scored = await self.model.logprob(list(prompt.messages), text)
                 found[side].append(scored.per_token)
-                used["tokens_in"] += scored.tokens_in
-                used["tokens_out"] += scored.tokens
-                used["tokens_cached"] += scored.tokens_cached
+                took = (scored.tokens_in, scored.tokens, scored.tokens_cached)
+                used = {name: known_sum(used[name], n) for name, n in zip(used, took, strict=True)}
         means = {side: sum(scores) / len(scores) for side, scores in found.items()}
         return {"score": means["good"] - means.get("trap", 0.0), **used}
 

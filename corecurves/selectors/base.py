@@ -41,17 +41,17 @@ class Opinion:
         Why it did not end well, or what the selector says of its score.
     answer : str or None
         What a model said, where one was asked.
-    tokens_in, tokens_out, tokens_cached : int
-        What it took, in a model's own tokens.
+    tokens_in, tokens_out, tokens_cached : int or None
+        What it took, in a model's own tokens; None where a model did not say.
     """
 
     score: float | None = None
     status: str = "ok"
     reason: str = ""
     answer: str | None = None
-    tokens_in: int = 0
-    tokens_out: int = 0
-    tokens_cached: int = 0
+    tokens_in: int | None = 0
+    tokens_out: int | None = 0
+    tokens_cached: int | None = 0
 
 
 class Selector(Protocol):

@@ -11,7 +11,7 @@ from corecurves.arguments import finite, whole
 from corecurves.canonical import JSON
 from corecurves.errors import CellFailure
 from corecurves.json_text import stated
-from corecurves.models.base import CutOff
+from corecurves.models.base import CutOff, known_sum
 from corecurves.reply import judged
 from corecurves.selectors.base import Candidate, Opinion
 from corecurves.specs import Identity
@@ -92,7 +92,8 @@ class RelevanceJudge:
         """Ask for verdicts, again where none can be read, a bounded number of times."""
         notes = {str(i + 1): candidate.text for i, candidate in enumerate(candidates)}
         asked = json.dumps({"task": task, "notes": notes}, ensure_ascii=True)
-        reply, used = "", [0, 0, 0]
+        reply = ""
+        used: list[int | None] = [0, 0, 0]
         for attempt in range(_ATTEMPTS):
             completion = await self.model.generate(
                 [{"role": "user", "content": f"{self.criteria}\n\n{asked}\n\n{_FORM}"}],
@@ -104,7 +105,7 @@ class RelevanceJudge:
                 raise CutOff("the verdicts were cut off by their length", completion)
             reply = completion.text
             cost = (completion.tokens_in, completion.tokens_out, completion.tokens_cached)
-            used = [a + b for a, b in zip(used, cost, strict=True)]
+            used = [known_sum(a, b) for a, b in zip(used, cost, strict=True)]
             verdicts = parse_verdicts(reply, tuple(notes), quoted=asked)
             if verdicts is not None:
                 break

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from corecurves.canonical import JSON
 from corecurves.engine.failures import failure, reraise_if_stopping
 from corecurves.errors import UsageError
-from corecurves.models.base import LogProb, Message
+from corecurves.models.base import LogProb, Message, known_sum
 from corecurves.selectors.base import Candidate, Opinion
 from corecurves.specs import Identity
 
@@ -102,9 +102,11 @@ class Relevance:
                     own.score - nothing.score,
                     reason=f"yes over no by {own.score:+.2f} nats, "
                     f"{nothing.score:+.2f} without a note",
-                    tokens_in=own.tokens_in + nothing.tokens_in * (not found),
-                    tokens_out=own.tokens_out + nothing.tokens_out * (not found),
-                    tokens_cached=own.tokens_cached + nothing.tokens_cached * (not found),
+                    tokens_in=known_sum(own.tokens_in, 0 if found else nothing.tokens_in),
+                    tokens_out=known_sum(own.tokens_out, 0 if found else nothing.tokens_out),
+                    tokens_cached=known_sum(
+                        own.tokens_cached, 0 if found else nothing.tokens_cached
+                    ),
                 )
             found[candidate.id] = own
         return found
@@ -119,9 +121,9 @@ class Relevance:
             return Opinion(None, status, reason)
         return Opinion(
             yes.total - no.total,
-            tokens_in=yes.tokens_in + no.tokens_in,
+            tokens_in=known_sum(yes.tokens_in, no.tokens_in),
             tokens_out=yes.tokens + no.tokens,
-            tokens_cached=yes.tokens_cached + no.tokens_cached,
+            tokens_cached=known_sum(yes.tokens_cached, no.tokens_cached),
         )
 
     async def _scored(self, messages: list[Message], text: str) -> LogProb:
