@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import replace
 
+from corecurves.canonical import JSON
 from corecurves.engine.ledger import Record
 
 __all__ = ["Sink", "StoppedError", "remark"]
@@ -49,10 +50,8 @@ class Sink:
         """Hand over records."""
         self.check()
         if said := _remarks.get():
-            records = tuple(
-                replace(record, values={**record.values, "remarks": list(sorted(said))})
-                for record in records
-            )
+            noted: dict[str, JSON] = {"remarks": [*sorted(said)]}
+            records = tuple(replace(one, values={**one.values, **noted}) for one in records)
             said.clear()
         self._write(*records)
 

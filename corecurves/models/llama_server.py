@@ -317,6 +317,8 @@ def _start_server(path: Path, context: int, threads: int, key: str) -> Any:
     # One slot: several are hardly faster, and calls that share a batch move each other's scores.
     options.n_parallel = 1
     options.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    # A window that slides would else forget what the next text after the same prompt needs.
+    options.swa_full = True
     options.n_gpu_layers = 0
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = threads
     # Slots are not kept in memory besides: that would take up to 8 GB.

@@ -16,11 +16,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from corecurves.canonical import JSON
-from corecurves.engine.sink import remark
 from corecurves.errors import CellFailure, CorecurvesError, UsageError, unknown
 from corecurves.models.base import Completion, Message
 from corecurves.models.openai_address import OWN, advice, endpoint_of, is_local
 from corecurves.models.openai_errors import Refusal, as_failure, as_refusal, refused_field
+from corecurves.models.openai_fields import OPTIONAL, Fields
 from corecurves.models.openai_reply import body_of, read_reply
 from corecurves.models.retry import Patience, with_patience
 from corecurves.specs import Identity
@@ -38,13 +38,6 @@ _Clients: TypeAlias = (
 _KEY = "OPENAI_API_KEY"
 _NO_KEY = "no-key"
 """The protocol has a place for a key, also where there is none."""
-_OPTIONAL = ("seed", "temperature", "max_tokens")
-_NEW_NAME = "max_completion_tokens"
-_LOST = {
-    "seed": "its samples cannot be reproduced",
-    "temperature": "it samples as it likes",
-    "max_tokens": "its replies have no bound",
-}
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,8 @@ class OpenAISettings:
             # What was given may be the key itself.
             raise UsageError("`key_env` must be the name of the variable that holds the key")
         for name in self.omitted:
-            if name not in _OPTIONAL:
-                raise UsageError(unknown("omit", name, _OPTIONAL))
+            if name not in OPTIONAL:
+                raise UsageError(unknown("omit", name, OPTIONAL))
 
     @property
     def omitted(self) -> list[str]:
@@ -133,10 +126,7 @@ class OpenAIModel:
         self.base_url = endpoint_of(base_url)
         self._settings = settings
         self._local = is_local(self.base_url)
-        # What each optional field is called there; those that are not sent have no name.
-        self._names = {field: field for field in _OPTIONAL if field not in settings.omitted}
-        if self.base_url == OWN and "max_tokens" in self._names:
-            self._names["max_tokens"] = _NEW_NAME
+        self._fields = Fields(self.base_url, settings.omitted)
         # A client belongs to its event loop, and cannot be used in another one.
         self._clients: _Clients = weakref.WeakKeyDictionary()
         if not self._key():
@@ -201,7 +191,7 @@ class OpenAIModel:
         PermanentFailure
             If the call, the key or the account is refused.
         """
-        fields = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
+        values = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         patience = Patience(
             attempts=self._settings.attempts,
             seconds=self._settings.patience,
@@ -209,24 +199,23 @@ class OpenAIModel:
         )
         # The first client loads the SDK, which is no time of the endpoint's.
         client = await self._client()
-        return await with_patience(lambda: self._attempt(client, list(messages), fields), patience)
+        return await with_patience(lambda: self._attempt(client, list(messages), values), patience)
 
     async def _attempt(
-        self, client: AsyncOpenAI, messages: list[Any], fields: Mapping[str, Any]
+        self, client: AsyncOpenAI, messages: list[Any], values: Mapping[str, Any]
     ) -> Completion:
         """A call; another one at once for each field that is refused by name, at most once each."""
         while True:
-            # Calls that are under way at once may each be refused: what one learned holds for all.
-            names = dict(self._names)
-            sent = {names[field]: value for field, value in fields.items() if field in names}
+            names = self._fields.names
+            sent = {names[field]: value for field, value in values.items() if field in names}
             try:
                 async with asyncio.timeout(self._settings.timeout):
                     raw = await client.chat.completions.with_raw_response.create(
                         model=self.name, messages=messages, **sent
                     )
                 reply = body_of(raw.http_response.content)
-                self._remark(names)
-                return read_reply(reply, fields["max_tokens"] if "max_tokens" in names else None)
+                self._fields.remark(f"{self.name} at {self.base_url}", names)
+                return read_reply(reply, values["max_tokens"] if "max_tokens" in names else None)
             except CellFailure:
                 raise
             except Exception as error:
@@ -234,7 +223,7 @@ class OpenAIModel:
                 failure = self._failure(refusal or error)
                 field = None if refusal is None else refused_field(refusal, names)
             # Raised out here, so that no traceback leads to the request and its headers.
-            if field is None or not self._without(field, names):
+            if field is None or not self._fields.without(field, names):
                 raise failure
 
     def _failure(self, error: Exception) -> CorecurvesError:
@@ -242,26 +231,6 @@ class OpenAIModel:
         status = error.status if isinstance(error, Refusal) else 0
         hint = advice(status, self.name, self.base_url, keyless=key == _NO_KEY)
         return as_failure(error, self.name, key, self._settings.timeout, hint)
-
-    def _without(self, field: str, names: Mapping[str, str]) -> bool:
-        """Whether the request is another one without a field that was refused."""
-        if self._names.get(field) == names[field]:
-            if field != "max_tokens":
-                del self._names[field]
-            elif names[field] != _NEW_NAME:
-                self._names[field] = _NEW_NAME
-            else:
-                return False
-        return True
-
-    def _remark(self, names: Mapping[str, str]) -> None:
-        """Have it kept with the cell what the endpoint was not told."""
-        there = f"{self.name} at {self.base_url}"
-        for field in _OPTIONAL:
-            if field not in names:
-                remark(f"{there} is not sent `{field}`: {_LOST[field]}")
-        if self.base_url != OWN and names.get("max_tokens") == _NEW_NAME:
-            remark(f"{there} is sent `max_tokens` as `{_NEW_NAME}`")
 
     async def _client(self) -> AsyncOpenAI:
         loop = asyncio.get_running_loop()

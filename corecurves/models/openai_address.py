@@ -85,7 +85,7 @@ def endpoint_of(base_url: str | None) -> str:
         found = None
     if not found or re.search(r"\s", url):
         raise UsageError(f"the endpoint{where} is no address; write {_FORM}")
-    if parts.username is not None or parts.password is not None or re.search("[?#&]", url):
+    if re.search("[?#&@]", url):
         raise UsageError(
             f"the endpoint{where} holds more than an address; write {_FORM}, and name the variable "
             "that holds the key with key_env=NAME"

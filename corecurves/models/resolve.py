@@ -16,13 +16,14 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any
 
+from corecurves.canonical import differences
 from corecurves.errors import UsageError
 from corecurves.models.base import Completion, CutOff, LogProb, Message
 from corecurves.models.named import make_model, model_forms, model_names
 from corecurves.specs import Identity
 from corecurves.text import count_tokens
 
-__all__ = ["ModelAdapter", "as_model", "model_forms", "model_names"]
+__all__ = ["ModelAdapter", "as_model", "check_copy", "copied", "model_forms", "model_names"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class ModelAdapter:
         """The model itself; for a spec string it is made on first use, in each process anew."""
         if not isinstance(self.source, str):
             return self.source
-        return make_model(self.source)
+        made = make_model(self.source)
+        check_copy(self, made)
+        return made
 
     @property
     def identity(self) -> Identity:
@@ -196,8 +199,48 @@ class ModelAdapter:
         return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is derived from a spec string is made anew where the copy arrives.
-        return {"source": self.source}
+        return copied(self)
+
+
+def copied(adapter: Any) -> dict[str, Any]:
+    """State of an adapter that travels to another process.
+
+    Parameters
+    ----------
+    adapter : object
+        With `source` and `identity`.
+
+    Returns
+    -------
+    dict
+        What a spec string names is made anew where the copy arrives; who it must be travels too.
+    """
+    spec = isinstance(adapter.source, str)
+    return {"source": adapter.source, "expected": adapter.identity.content() if spec else None}
+
+
+def check_copy(adapter: Any, made: Any) -> None:
+    """Refuse what a spec string names in this process, where the original was another one.
+
+    Parameters
+    ----------
+    adapter : object
+        The copy.
+    made : object
+        What its spec string names here: with another ``OPENAI_BASE_URL``, prompts would go to
+        another host; with other weights, answers would be kept under the wrong key.
+
+    Raises
+    ------
+    UsageError
+        If its identity is another one.
+    """
+    expected = vars(adapter).get("expected")
+    identity = getattr(made, "identity", None)
+    if expected is None or identity is None or identity.content() == expected:
+        return
+    named = "; ".join(differences(expected, identity.content()))
+    raise UsageError(f"'{adapter.source}' is another one in this process: {named}")
 
 
 def as_model(model: object) -> ModelAdapter:

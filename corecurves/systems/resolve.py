@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from corecurves.errors import UsageError, unknown
+from corecurves.models.resolve import check_copy, copied
 from corecurves.spec_strings import Spec, parse_spec, typed_settings
 from corecurves.specs import Identity
 from corecurves.systems.base import Turn
@@ -48,7 +49,9 @@ class Adapter:
             raise UsageError(
                 f"'{spec.name}' takes nothing after ':'; its settings are written ?key=value"
             )
-        return make(spec)
+        made = make(spec)
+        check_copy(self, made)
+        return made
 
     @cached_property
     def identity(self) -> Identity:
@@ -123,8 +126,7 @@ class Adapter:
         return "seed" in inspect.signature(self.system.start).parameters
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is derived from a spec string is made anew where the copy arrives.
-        return {"source": self.source}
+        return copied(self)
 
 
 def as_system(system: object) -> Adapter:
