@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from corecurves.canonical import JSON
-from corecurves.errors import CellFailure, UsageError
+from corecurves.errors import CellFailure, UsageError, unknown
 from corecurves.models.base import Completion, CutOff, LogProb, Message
-from corecurves.models.llama_calls import force, prime, prompt_text, token_ids
+from corecurves.models.gguf_header import read_header
+from corecurves.models.llama_calls import force, keeps, prime, prompt_text, token_ids
 from corecurves.models.llama_server import INSTALL, Calls, LlamaServer
 from corecurves.models.weights import file_digest
 from corecurves.specs import Identity
@@ -38,11 +39,15 @@ class LlamaModel:
     threads : int or None
         Threads of a call; None leaves one processor for others. It moves no score, so it is no
         part of the identity.
+    template : {"own", "plain"}
+        How messages become a prompt: by the model's own chat template, or as their texts with a
+        blank line between them, which is what a base model reads.
 
     Raises
     ------
     UsageError
-        If there is no such file, llama.cpp is not installed, or a number is out of range.
+        If there is no such file, it is no .gguf file or has no chat template of its own, llama.cpp
+        is not installed, or a setting is out of range.
     """
 
     concurrency = 1
@@ -54,6 +59,7 @@ class LlamaModel:
         name: str | None = None,
         context: int = 8192,
         threads: int | None = None,
+        template: str = "own",
     ) -> None:
         self.path = Path(path).expanduser().absolute()
         if not self.path.is_file():
@@ -64,7 +70,18 @@ class LlamaModel:
             raise UsageError(f"`context` is {context}; give 256 or more")
         if threads is not None and threads < 1:
             raise UsageError(f"`threads` is {threads}; give 1 or more")
-        self._options = {"name": name, "context": context, "threads": threads}
+        if template not in ("own", "plain"):
+            raise UsageError(unknown("template", template, ("own", "plain")))
+        self._header = read_header(self.path)
+        if template == "own" and not self._header.template:
+            raise UsageError(
+                f"{path} has no chat template, so it is a base model, or lost it; write "
+                f"gguf:{path}?template=plain to put the bare texts to it"
+            )
+        self._plain = template == "plain"
+        self._options = {
+            "name": name, "context": context, "threads": threads, "template": template,
+        }  # fmt: skip
         self._server = LlamaServer(self.path, context=context, threads=threads)
 
     def __repr__(self) -> str:
@@ -76,6 +93,7 @@ class LlamaModel:
     @cached_property
     def identity(self) -> Identity:
         """Who answers: the weights' digest, the backend's version, and what moves its numbers."""
+        plain: dict[str, JSON] = {"template": "plain"} if self._plain else {}
         return Identity(
             str(self._options["name"] or self.path.stem),
             file_digest(self.path)[:12],
@@ -84,9 +102,11 @@ class LlamaModel:
                 "backend": f"xllamacpp {_backend_version()}",
                 "context": self._options["context"],
                 "flash_attention": False,
-                "primed": True,
+                # A recurrent memory is not kept from call to call, so there is nothing to prime.
+                "primed": not self._header.recurrent,
                 "slots": 1,
                 "sampler": _SAMPLER,
+                **plain,
             },
         )
 
@@ -127,7 +147,7 @@ class LlamaModel:
         """
 
         def work(calls: Calls) -> Completion:
-            prompt = self._fitting(token_ids(calls, prompt_text(calls, messages)), 1)
+            prompt = self._fitting(token_ids(calls, self._prompt(calls, messages)), 1)
             cached = prime(calls, prompt)
             calls.forced = None
             reply = calls.post(
@@ -135,7 +155,7 @@ class LlamaModel:
                 {
                     "prompt": prompt,
                     "n_predict": max_tokens,
-                    "cache_prompt": True,
+                    "cache_prompt": keeps(calls),
                     "temperature": temperature,
                     "seed": seed % _SEEDS,
                     **_SAMPLER,
@@ -184,7 +204,7 @@ class LlamaModel:
             raise UsageError("`text` is empty; an empty text has no log-probability a token")
 
         def work(calls: Calls) -> LogProb:
-            written = prompt_text(calls, messages)
+            written = self._prompt(calls, messages)
             prompt = token_ids(calls, written)
             whole = token_ids(calls, written + text)
             # A text that begins with a space may melt into the prompt's last token.
@@ -219,6 +239,11 @@ class LlamaModel:
     def close(self) -> None:
         """Stop llama.cpp and free the weights; the next call starts it again."""
         self._server.close()
+
+    def _prompt(self, calls: Calls, messages: Sequence[Message]) -> str:
+        if self._plain:
+            return "".join(f"{message['content']}\n\n" for message in messages)
+        return prompt_text(calls, messages)
 
     def _fitting(self, prompt: list[int], more: int) -> list[int]:
         needed, context = len(prompt) + more, int(str(self._options["context"]))

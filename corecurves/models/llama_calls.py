@@ -13,6 +13,10 @@ always reads the prompt's last token alone; and that the tokens of a reply are r
 before they become part of a prompt (see `prime`). The next text after the same prompt needs no
 priming, and what it has in common with the text before is not forced twice: both read the same
 tokens in the same order, each alone.
+
+A model with a recurrent memory (Mamba, RWKV), or with one beside its attention (LFM2, Granite 4),
+cannot go back to the token before the last. Nothing is kept of it from call to call: each reads its
+prompt from nothing, which takes longer and depends on nothing before it either.
 """
 
 from __future__ import annotations
@@ -25,9 +29,8 @@ from corecurves.errors import CellFailure
 from corecurves.models.base import Message
 from corecurves.models.llama_server import Calls, Forced, RefusedError
 
-__all__ = ["force", "prime", "prompt_text", "token_ids"]
+__all__ = ["force", "keeps", "prime", "prompt_text", "token_ids"]
 
-_GREEDY: dict[str, JSON] = {"cache_prompt": True, "temperature": 0}
 _PROBABILITIES = "completion_probabilities"
 _CERTAIN = 1e6
 """A bias that makes a token the likeliest; the log-probabilities are of before it."""
@@ -47,12 +50,24 @@ def token_ids(calls: Calls, text: str, *, begin: bool = True) -> list[int]:
     return [int(token) for token in calls.post("/tokenize", body)["tokens"]]
 
 
+def keeps(calls: Calls) -> bool:
+    """Whether the server can go back to any token that it has read; tried once, on a few."""
+    if calls.keeps is None:
+        calls.keeps = True
+        tokens = token_ids(calls, "one two three four", begin=False)
+        _read(calls, tokens)
+        calls.keeps = _read(calls, tokens) == len(tokens) - 1
+    return bool(calls.keeps)
+
+
 def prime(calls: Calls, prompt: list[int]) -> int:
     """Read a prompt; how many of its tokens were known already.
 
     Tokens that were read alone, as those of a reply are and the last one of a prompt, are not used
     again, so that no number depends on what was said before.
     """
+    if not keeps(calls):
+        return 0
     if calls.forced is not None and calls.forced.prompt == prompt:
         return len(prompt) - 1
     calls.forced = None
@@ -70,8 +85,12 @@ def prime(calls: Calls, prompt: list[int]) -> int:
 
 
 def _read(calls: Calls, prompt: list[int]) -> int:
-    body = {"prompt": prompt, "n_predict": 1, **_GREEDY, "response_fields": ["timings"]}
+    body = {"prompt": prompt, "n_predict": 1, **_greedy(calls), "response_fields": ["timings"]}
     return int(calls.post("/completion", body)["timings"]["cache_n"])
+
+
+def _greedy(calls: Calls) -> dict[str, JSON]:
+    return {"cache_prompt": keeps(calls), "temperature": 0}
 
 
 def _common(left: list[int], right: list[int]) -> int:
@@ -83,12 +102,14 @@ def force(calls: Calls, prompt: list[int], reply: list[int]) -> float:
     """Log-probability of tokens after a prompt that is primed."""
     before = calls.forced or Forced(prompt, [], [])
     calls.forced = None
+    kept = keeps(calls)
     done = _common(reply, before.reply)
     steps = before.steps[:done]
     try:
         if done < len(reply):
             steps += _forced_at_once(calls, [*prompt, *reply[:done]], reply[done:])
-        calls.forced = Forced(prompt, reply, steps) if done < len(reply) else before
+        if kept:
+            calls.forced = Forced(prompt, reply, steps) if done < len(reply) else before
     except RefusedError:
         steps = [_forced_alone(calls, [*prompt, *reply[:i]], reply[i]) for i in range(len(reply))]
     if min(steps) < _LOWEST:
@@ -105,18 +126,19 @@ def _forced_at_once(calls: Calls, before: list[int], forced: list[int]) -> list[
     grammar = "root ::= " + " ".join(f"<[{token}]>" for token in forced)
     body = {"prompt": before, "n_predict": len(forced), "n_probs": 1, "grammar": grammar}
     fields: JSON = [_PROBABILITIES, "timings"]
-    reply = calls.post("/completion", {**body, **_GREEDY, "response_fields": fields})
+    reply = calls.post("/completion", {**body, **_greedy(calls), "response_fields": fields})
     steps = reply.get(_PROBABILITIES, [])
     if [step["id"] for step in steps] != forced:
         raise RefusedError("call_failed", "llama.cpp did not follow the text to its end")
-    if int(reply["timings"]["cache_n"]) != len(before) - 1:
-        raise CellFailure("call_failed", "llama.cpp read again what it should have kept")
+    if int(reply["timings"]["cache_n"]) != (len(before) - 1 if keeps(calls) else 0):
+        raise CellFailure("call_failed", "llama.cpp did not begin where it should have")
     return [float(step["logprob"]) for step in steps]
 
 
 def _forced_alone(calls: Calls, before: list[int], token: int) -> float:
     """Log-probability of one token; the same number, for any token, one call each."""
-    body = {"prompt": before, "n_predict": 1, **_GREEDY, "response_fields": [_PROBABILITIES]}
+    asked: dict[str, JSON] = {"n_predict": 1, "response_fields": [_PROBABILITIES]}
+    body = {"prompt": before, **asked, **_greedy(calls)}
     reply = calls.post("/completion", {**body, "n_probs": 1, "logit_bias": [[token, _CERTAIN]]})
     for step in reply.get(_PROBABILITIES, []):
         if step["id"] == token:

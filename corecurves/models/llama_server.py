@@ -175,6 +175,7 @@ class _Live:
         )
         self._thread = 0
         self.headers: dict[str, str] = {}
+        self.keeps: bool | None = None
         self.clean: list[int] = []
         self.forced: Forced | None = None
         self._wanted = (path, context, threads)
@@ -209,6 +210,15 @@ class Calls:
         self._connection: http.client.HTTPConnection | None = None
         self._socket: socket.socket | None = None
         self._aborted = False
+
+    @property
+    def keeps(self) -> bool | None:
+        """Whether the server can go back to any token that it has read; None before it was seen."""
+        return self._live.keeps
+
+    @keeps.setter
+    def keeps(self, found: bool) -> None:
+        self._live.keeps = found
 
     @property
     def clean(self) -> list[int]:

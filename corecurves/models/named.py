@@ -100,7 +100,7 @@ def _gguf(spec: Spec) -> object:
     return LlamaModel(spec.argument, **options)
 
 
-def _llama_settings(context: int = 8192, threads: int | None = None) -> None:
+def _llama_settings(context: int = 8192, threads: int | None = None, template: str = "own") -> None:
     """What a spec string may set of a model in this process."""
 
 

@@ -150,8 +150,12 @@ def _text(value: object) -> str:
 def _with_thought(content: str, thought: str, *, closed: bool) -> str:
     if not thought:
         return content
-    # The reasoning is what the endpoint says it is: a mark that it quotes does not end it.
-    thought = re.sub(r"</(?=\s*(think|reason))", "< /", thought, flags=re.IGNORECASE)
+    # The reasoning is what the endpoint says it is: no mark that it quotes ends it, and no code
+    # that it leaves open goes on behind it.
+    thought = re.sub(r"</(?=\s*(think|thought|reason))", "< /", thought, flags=re.IGNORECASE)
+    for fence in ("```", "~~~"):
+        if closed and thought.count(fence) % 2:
+            thought += f"\n{fence}\n"
     return f"<think>{thought}" + (f"</think>\n{content}" if closed else "")
 
 

@@ -19,6 +19,7 @@ from corecurves.models.llama import LlamaModel
 from corecurves.models.resolve import as_model
 
 from .conftest import run, user
+from .tiny_gguf import write_tiny
 
 ASK = user("Name a fruit.")
 STORY = user("Write a very long story about a dragon.")
@@ -29,7 +30,7 @@ def test_a_file_that_is_not_there(tmp_path):
         LlamaModel(tmp_path / "none.gguf")
 
 
-@pytest.mark.parametrize("setting", [{"context": 8}, {"threads": 0}])
+@pytest.mark.parametrize("setting", [{"context": 8}, {"threads": 0}, {"template": "chatml"}])
 def test_settings_out_of_range(tmp_path, setting):
     (tmp_path / "a.gguf").write_bytes(b"")
     with pytest.raises(UsageError, match=next(iter(setting))):
@@ -44,13 +45,15 @@ def test_without_llama_cpp(tmp_path, monkeypatch):
 
 
 def test_settings_of_a_spec_string(tmp_path):
-    (tmp_path / "a.gguf").write_bytes(b"one")
-    (tmp_path / "b.gguf").write_bytes(b"two")
+    write_tiny(tmp_path / "a.gguf", "llama")
+    write_tiny(tmp_path / "b.gguf", "lfm2")
     path = tmp_path / "a.gguf"
     one = as_model(f"gguf:{path}").identity
     assert one.name == "a"
     assert as_model(f"gguf:{path}?threads=2").identity == one
     assert as_model(f"gguf:{path}?context=512").identity != one
+    assert as_model(f"gguf:{path}?template=own").identity == one
+    assert as_model(f"gguf:{path}?template=plain").identity != one
     assert as_model(f"gguf:{tmp_path / 'b.gguf'}").identity.settings != one.settings
     assert json.dumps(one.content())
     with pytest.raises(UsageError, match="name"):
@@ -61,6 +64,9 @@ def test_settings_of_a_spec_string(tmp_path):
 def test_a_file_that_is_no_model(tmp_path, capfd):
     pytest.importorskip("xllamacpp")
     (tmp_path / "a.gguf").write_bytes(b"no model")
+    with pytest.raises(UsageError, match=r"no \.gguf file"):
+        LlamaModel(tmp_path / "a.gguf")
+    (tmp_path / "a.gguf").write_bytes(b"GGUF no model, tokenizer.chat_template")
     with pytest.raises(PermanentFailure, match="cannot load") as caught:
         run(LlamaModel(tmp_path / "a.gguf").generate(ASK, seed=0))
     assert "\n" not in str(caught.value)

@@ -15,6 +15,7 @@ from corecurves.errors import CellFailure, PermanentFailure
 from corecurves.models.base import CutOff, TemporaryFailure
 from corecurves.models.openai import OpenAIModel, OpenAISettings
 from corecurves.models.openai_waits import stated_wait
+from corecurves.reply import judged
 
 from .conftest import refusal, reply, run, user
 
@@ -117,6 +118,19 @@ def test_reasoning_beside_the_content_is_kept_before_it(endpoint, once, field):
     assert failure_of(once).completion.text == "<think>Not roll 3."
     endpoint.script(reply("7", **{field: "They write </think> here."}))
     assert run(once.generate(ASK, seed=1)).text.count("</think>") == 1
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "Not roll 3.", "They write </think> here, </thinking> there.", "</thought> 3?", "<think>3?",
+        "So:\n```\nroll 3", "`<think>", '"3', "~~~\nroll 3", "[/THINK] 3?",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("content", ["Put in roll 7.", "Code:\n```\nroll 7\n```", 'a `b` "c"'])
+def test_reasoning_beside_the_content_is_never_judged(endpoint, once, thought, content):
+    endpoint.script(reply(content, reasoning_content=thought))
+    assert judged(run(once.generate(ASK, seed=1)).text) == content
 
 
 def without_usage(body):
