@@ -138,7 +138,7 @@ def test_confidence_is_between_0_and_1(confidence):
 
 
 def test_wilson_rate_refuses():
-    with pytest.raises(ValueError, match=r"`rate` must lie in \[0, 1\]; it reaches 1.5"):
+    with pytest.raises(ValueError, match=r"`rate` must lie in \[0, 1\]; it has 1.5"):
         wilson_rate([0.5, 1.5], 3)
     with pytest.raises(ValueError, match="`size`"):
         wilson_rate(0.5, -1)
@@ -269,7 +269,7 @@ def test_difference_interval_contains_its_mean(values):
 
 
 def test_difference_interval_refuses():
-    with pytest.raises(ValueError, match=r"in \[-1, 1\]; one is -1.25"):
+    with pytest.raises(ValueError, match=r"in \[-1, 1\]; it has -1.25"):
         difference_interval([0.5, -1.25])
 
 

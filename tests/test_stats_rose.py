@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import betaincinv
+from scipy.stats import binom
 
 from corecurves.stats import (
     change_bounds,
     change_interval,
     difference_interval,
+    exact_upper,
     holm,
     independent_units,
     mean_known,
@@ -18,9 +21,12 @@ from corecurves.stats import (
     ratio_interval,
     t_interval,
     units_to_decide,
+    units_to_hold,
     unseen_loss,
     wilson,
+    wilson_rate,
 )
+from corecurves.stats.shares import pooled_difference, pooled_rate
 
 NAN = float("nan")
 changes = st.lists(st.sampled_from([-1.0, -0.5, -1 / 3, -0.1, 0.0, 0.0, 0.2, 1.0]),
@@ -33,20 +39,36 @@ confidences = st.floats(0.5, 0.999)
 
 
 def test_no_change_has_the_two_floors():
-    mean, lower, upper, units = change_interval([0.0] * 22)
-    assert (mean, units) == (0, 22)
-    assert lower == pytest.approx(-(1 - 0.1 ** (1 / 22)))
-    assert upper == pytest.approx(no_spread_half_width(22))
-    # The margin of 0.1 can be kept from 22 lessons on.
-    assert lower > -0.1 > change_interval([0.0] * 21).lower
+    mean, lower, upper, units = change_interval([0.0] * 29)
+    assert (mean, units) == (0, 29)
+    assert lower == pytest.approx(-(1 - 0.05 ** (1 / 29)))
+    assert upper == pytest.approx(no_spread_half_width(29))
+    # The margin of 0.1 can be kept from 29 lessons on.
+    assert lower > -0.1 > change_interval([0.0] * 28).lower
+
+
+def test_what_was_not_seen_may_be_lost_where_the_others_gained():
+    # All gain 0.2; a share q that falls to -1 instead goes unseen with probability 0.05.
+    q = 1 - 0.05 ** (1 / 20)
+    assert change_interval([0.2] * 20).lower == pytest.approx(0.2 * (1 - q) - q)
+
+
+@given(st.floats(0.01, 0.45), st.floats(0.6, 0.99))
+def test_fewest_units_that_can_hold(margin, confidence):
+    least = units_to_hold(margin, confidence=confidence)
+    lower = [change_interval([0.0] * n, confidence=confidence).lower for n in (least, least - 1)]
+    assert lower[0] > -margin - 1e-12
+    assert not lower[1] > -margin + 1e-12
 
 
 def test_one_lesson_lost_wholly_by_hand():
-    # Loss 1/40; Wilson on 40 lessons' effective size, (1.959964 / 2.022691)² of it.
+    # Loss 1/40; Clopper-Pearson on 40 lessons' effective size, (1.959964 / 2.022691)² of it.
     values = [-1.0] + [0.0] * 39
     rate, few = 1 / 40, (1.959963985 / 2.022690901) ** 2
     size = rate * (1 - rate) / (np.var(values, ddof=1) / 40) * few
-    below, above = wilson(rate * size, size)
+    lost = rate * size
+    below = betaincinv(lost, size - lost + 1, 0.025)
+    above = betaincinv(lost + 1, size - lost, 0.975)
     mean, lower, upper, _ = change_interval(values)
     floor = no_spread_half_width(40)
     # No gain was seen: its reach is the floor up, and none down. Gains and losses are uncorrelated.
@@ -103,7 +125,7 @@ def test_change_of_nothing_and_of_one():
     assert np.isnan(change_interval([NAN])[:3]).all()
     assert change_interval([NAN, -0.5])[0] == -0.5
     assert np.isnan(change_interval([NAN, -0.5])[1:3]).all()
-    with pytest.raises(ValueError, match=r"one is -1\.5"):
+    with pytest.raises(ValueError, match=r"`values` must lie in \[-1, 1\]; it has -1\.5"):
         change_interval([0, -1.5])
     with pytest.raises(ValueError, match="dimension"):
         change_interval([[0.0]])
@@ -112,8 +134,8 @@ def test_change_of_nothing_and_of_one():
 
 
 def test_unseen_loss():
-    assert unseen_loss(10) == pytest.approx(1 - 0.1**0.1)
-    assert unseen_loss(10, confidence=0.4) == 0
+    assert unseen_loss(10) == pytest.approx(1 - 0.05**0.1)
+    assert unseen_loss(10, confidence=0.4) == pytest.approx(1 - 0.6**0.1)
     assert np.isnan(unseen_loss(1))
     with pytest.raises(ValueError, match="negative"):
         unseen_loss(-1)
@@ -148,7 +170,7 @@ def test_holm_by_hand():
     assert holm([0.5, NAN, 0.9]).tolist()[::2] == [1.0, 1.0]
     assert np.isnan(holm([0.5, NAN])[1])
     assert holm([]).size == 0
-    with pytest.raises(ValueError, match=r"one is 1\.5"):
+    with pytest.raises(ValueError, match=r"`p` must lie in \[0, 1\]; it has 1\.5"):
         holm([0.1, 1.5])
     with pytest.raises(ValueError, match="dimension"):
         holm([[0.1]])
@@ -259,9 +281,12 @@ def test_nested_rate_contains_the_rate(values, confidence):
 
 
 def test_decision_of_lessons_that_do_not_differ_is_the_floor():
-    assert units_to_decide([0.0] * 8, margin=0.1) == (22, 1.0)
+    assert units_to_decide([0.0] * 8, margin=0.1) == (29, 1.0)
     assert units_to_decide([0.0] * 30, margin=0.1).units == 31
-    assert units_to_decide([-1.0] * 2, margin=0.1).units < 6
+    # Fewer would do to refute, but then they could not have held.
+    assert units_to_decide([-1.0] * 2, margin=0.1).units == 29
+    assert units_to_decide([-1.0] * 40, margin=0.1).units == 41
+    assert units_to_decide([0.0] * 8, margin=0.001) == (None, 0.0)
 
 
 def test_decision_at_the_margin_never_comes():
@@ -287,3 +312,52 @@ def test_decision_refuses_and_does_without():
         units_to_decide([0.0, 0.1], margin=0)
     with pytest.raises(ValueError, match="confidence"):
         units_to_decide([0.0, 0.1], margin=0.1, power=1.0)
+
+
+# rounding
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: change_interval([-x, 0, 0]),
+        lambda x: difference_interval([-x, 0, 0]),
+        lambda x: p_below([-x, 0, 0], -0.1),
+        lambda x: units_to_decide([-x, 0, 0], margin=0.1),
+        lambda x: holm([x, 0.5]),
+        lambda x: nested_rate([x, x, 0.5], [2, 2, 2]),
+        lambda x: wilson(3 * x, 3),
+        lambda x: wilson_rate(x, 4),
+        lambda x: wilson_rate(1 - x, 4),
+        lambda x: exact_upper(3 * x, 3),
+        lambda x: pooled_rate([3 * x, 0], [3, 3]),
+        lambda x: pooled_difference([3 * x, 0], [3, 3], [1, 0], [3, 3]),
+    ],
+)
+def test_rounding_is_within_range_and_what_is_wrong_is_not(call):
+    bounds = np.asarray(call(1 + 4e-16), dtype=float)
+    assert np.array_equal(bounds, np.asarray(call(1.0), dtype=float), equal_nan=True)
+    for wrong in (1.001, float("inf")):
+        with pytest.raises(ValueError, match=r"must|exceeds"):
+            call(wrong)
+
+
+# errors at every number of lessons
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize(
+    ("gain", "part"), [(0, 1), (0, 0.5), (0, 0.2), (0.05, 1), (0.1, 1), (0.2, 0.75), (0.3, 1)]
+)
+def test_at_most_one_in_twenty_holds_or_is_refuted_at_the_margin(margin, gain, part):
+    """Units gain or lose by fixed amounts, a loss of the margin on average: exact, by binomial."""
+    share = (margin + gain) / (part + gain)
+    for units in range(4, 101):
+        lost = np.arange(units + 1)
+        lower, upper = change_bounds(np.where(np.arange(units) < lost[:, None], -part, gain))
+        chance = binom.pmf(lost, units, share)
+        holds = chance[lower > -margin + 1e-12].sum()
+        refuted = chance[upper < -margin - 1e-12].sum()
+        assert max(holds, refuted) <= 0.05, units
+        if part == 1 or not gain:
+            assert holds + refuted <= 0.07, units

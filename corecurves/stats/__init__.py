@@ -4,7 +4,7 @@ Arrays in, arrays out: nothing here knows a dimension name, a file or a plot. Im
 needs numpy only; scipy is imported by the functions that take a quantile from it.
 """
 
-from corecurves.stats.change import change_bounds, change_interval, unseen_loss
+from corecurves.stats.change import change_bounds, change_interval, units_to_hold, unseen_loss
 from corecurves.stats.curves import first_reach
 from corecurves.stats.decide import Decision, p_below, units_to_decide
 from corecurves.stats.holm import holm
@@ -46,6 +46,7 @@ __all__ = [
     "ratio_interval",
     "t_interval",
     "units_to_decide",
+    "units_to_hold",
     "unseen_loss",
     "wilson",
     "wilson_rate",

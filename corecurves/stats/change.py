@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corecurves.arguments import finite
 from corecurves.stats.means import MeanInterval, no_spread_half_width
-from corecurves.stats.rates import check_confidence, wilson_rate
+from corecurves.stats.rates import check_confidence, exact_upper, within
 
-__all__ = ["change_bounds", "change_interval", "unseen_loss"]
+__all__ = ["change_bounds", "change_interval", "units_to_hold", "unseen_loss"]
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +30,7 @@ def unseen_loss(units: int, *, confidence: float = 0.95) -> float:
     Returns
     -------
     float
-        The share at which seeing none has probability ``2 * (1 - confidence)``; 0 where that is not
-        below 1, NaN below two units.
+        The share at which seeing none has probability ``1 - confidence``; NaN below two units.
 
     Raises
     ------
@@ -40,14 +40,44 @@ def unseen_loss(units: int, *, confidence: float = 0.95) -> float:
     Examples
     --------
     >>> [round(unseen_loss(n), 3) for n in (4, 8, 20, 22, 40, 80)]
-    [0.438, 0.25, 0.109, 0.099, 0.056, 0.028]
+    [0.527, 0.312, 0.139, 0.127, 0.072, 0.037]
     """
     level = check_confidence(confidence)
     if units < 0:
         raise ValueError(f"`units` must not be negative; it is {units!r}")
     if units < 2:
         return float("nan")
-    return float(1 - min(2 * (1 - level), 1.0) ** (1 / units))
+    return float(1 - (1 - level) ** (1 / units))
+
+
+def units_to_hold(margin: float, *, confidence: float = 0.95) -> int:
+    """Fewest units without a gain whose `change_interval` can end above minus the margin.
+
+    Parameters
+    ----------
+    margin : float
+        Loss that is tolerated, above 0 and below 1.
+    confidence : float, default 0.95
+        Nominal two-sided coverage of the interval.
+
+    Returns
+    -------
+    int
+        With fewer, a loss of the margin that falls wholly on some units may have gone unseen.
+
+    Raises
+    ------
+    ValueError
+        If `margin` or `confidence` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> [units_to_hold(margin) for margin in (0.05, 0.1, 0.2)]
+    [59, 29, 14]
+    """
+    level = check_confidence(confidence)
+    kept = 1 - finite("margin", margin, above=0, below=1)
+    return max(2, int(np.log(1 - level) / np.log(kept)) + 1)
 
 
 def change_interval(values: ArrayLike, *, confidence: float = 0.95) -> MeanInterval:
@@ -78,10 +108,11 @@ def change_interval(values: ArrayLike, *, confidence: float = 0.95) -> MeanInter
     Compression loses a detail wholly or not at all. Losses that fall on a few units make the mean
     skewed: a store that happens to hold few of them shows a small loss *and* a small spread, and
     *t* is too short towards loss. So each end is the lower one of two. The first is *t* with a
-    floor: `unseen_loss` towards loss, `no_spread_half_width` towards gain. The second is for the
-    difference between mean gain and mean loss: Wilson's interval for each on its effective size
-    (that of [2]_, with its factor for the degrees of freedom), put together by their variance
-    estimates [1]_ with the correlation between them.
+    floor: towards loss, that the share `unseen_loss` of units falls to -1 instead of changing as
+    the others do; towards gain, `no_spread_half_width`. The second is for the difference between
+    mean gain and mean loss: the exact interval of Clopper and Pearson for each on its effective
+    size, with the factor for the degrees of freedom [2]_, put together by their variance estimates
+    [1]_ with the correlation between them.
 
     Chosen by simulation; the table is in ``docs/statistics.md``.
 
@@ -97,16 +128,12 @@ def change_interval(values: ArrayLike, *, confidence: float = 0.95) -> MeanInter
     --------
     >>> mean, lower, upper, units = change_interval([0, 0, 0, 0, -1, 0, 0, 0, 0, 0])
     >>> print(f"{mean:.2f} [{lower:.2f}, {upper:.2f}] over {units}")
-    -0.10 [-0.48, 0.06] over 10
+    -0.10 [-0.54, 0.07] over 10
     """
     level = check_confidence(confidence)
-    data = np.asarray(values, dtype=float)
+    data = within("values", values, -1, 1)
     if data.ndim != 1:
         raise ValueError(f"`values` must have one dimension, the units; its shape is {data.shape}")
-    outside = np.abs(data) > 1
-    if outside.any():
-        worst = float(data[int(np.argmax(outside))])
-        raise ValueError(f"`values` are changes of rates, in [-1, 1]; one is {worst!r}")
     data = np.sort(data[~np.isnan(data)])  # sorted, so that the order of units changes no bit
     units = int(data.size)
     if units == 0:
@@ -137,7 +164,7 @@ def change_bounds(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, 
     --------
     >>> lower, upper = change_bounds(np.array([[0.0, -0.5, 0.0], [0.0, 0.0, 0.0]]))
     >>> lower.round(2), upper.round(2)
-    (array([-0.88, -0.54]), array([0.16, 0.28]))
+    (array([-0.99, -0.63]), array([0.16, 0.28]))
     """
     from scipy.special import stdtrit
 
@@ -156,22 +183,24 @@ def change_bounds(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, 
     ).clip(-1.0, 0.0)
     down = _joined(gain_lower, loss_upper, correlation)
     up = _joined(gain_upper, loss_lower, correlation)
-    lowest = max(unseen_loss(units, confidence=confidence), floor)
-    lower = mean - np.maximum(np.maximum(half, lowest), down)
+    # Those that were not seen to lose may also be where the others gained.
+    unseen = unseen_loss(units, confidence=confidence) * (1 + np.maximum(mean, 0.0))
+    lower = mean - np.maximum.reduce([half, unseen, down])
     upper = mean + np.minimum(np.maximum(half, floor), up)
     return lower.clip(-1.0, 1.0), upper.clip(-1.0, 1.0)
 
 
 def _share(part: Floats, quantile: float, floor: float, confidence: float) -> tuple[Floats, Floats]:
-    """How far the mean of a part reaches down and up, by Wilson on its effective size."""
+    """How far the mean of a part reaches down and up, by the exact bounds on its effective size."""
     from scipy.special import ndtri
 
     units = part.shape[-1]
     mean, error = part.mean(axis=-1).clip(0.0, 1.0), part.var(axis=-1, ddof=1) / units
     differ = error > _ROUNDING
     size = np.divide(mean * (1 - mean), error, out=np.ones_like(mean), where=differ)
-    size = size * (float(ndtri(0.5 + confidence / 2)) / quantile) ** 2
-    lower, upper = wilson_rate(mean, np.maximum(size, _ROUNDING), confidence=confidence)
+    size = np.maximum(size * (float(ndtri(0.5 + confidence / 2)) / quantile) ** 2, _ROUNDING)
+    lower = 1 - exact_upper((1 - mean) * size, size, confidence=0.5 + confidence / 2)
+    upper = exact_upper(mean * size, size, confidence=0.5 + confidence / 2)
     down = np.where(differ, mean - lower, np.minimum(floor, mean))
     up = np.where(differ, np.maximum(upper - mean, floor), floor)
     return down, up

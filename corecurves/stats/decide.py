@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from corecurves.stats.change import change_bounds, change_interval
-from corecurves.stats.rates import check_confidence
+from corecurves.stats.change import change_bounds, change_interval, units_to_hold
+from corecurves.stats.rates import check_confidence, within
 
 __all__ = ["Decision", "p_below", "units_to_decide"]
 
@@ -63,7 +63,7 @@ def p_below(values: ArrayLike, bound: float) -> float:
         return float("nan")
     if mean >= bound:
         return 1.0
-    data = np.asarray(values, dtype=float)
+    data = within("values", values, -1, 1)
     data = np.sort(data[~np.isnan(data)])
     low, high = 0.0, 0.5  # the upper end is below the bound at p = high, and not at p = low
     for _ in range(_STEPS):
@@ -104,8 +104,9 @@ def units_to_decide(
     Decision
         The smallest number of units, more than there are now, with which the interval would stand
         wholly above minus the margin or wholly below it in this share of stores, which are drawn
-        with replacement from the values: true mean and variance are those that were observed. None
-        below two units, and where the limit would not do: the loss seen is too near to the margin.
+        with replacement from the values: true mean and variance are those that were observed.
+        At least `units_to_hold`: with fewer it could only stand below. None below two units, and
+        where the limit would not do: the loss seen is too near to the margin.
 
     Raises
     ------
@@ -122,7 +123,7 @@ def units_to_decide(
     Examples
     --------
     >>> units_to_decide([0.0, -0.2, 0.1, 0.0, -0.1], margin=0.1).units
-    48
+    61
     """
     level = check_confidence(confidence)
     check_confidence(power)
@@ -131,7 +132,7 @@ def units_to_decide(
     units = change_interval(values, confidence=level).units
     if units < 2:
         return Decision(None, float("nan"))
-    data = np.asarray(values, dtype=float)
+    data = within("values", values, -1, 1)
     data = np.sort(data[~np.isnan(data)])
 
     def share(n: int) -> float:
@@ -140,10 +141,12 @@ def units_to_decide(
         lower, upper = change_bounds(stores, confidence=level)
         return float(np.mean((lower > -margin) | (upper < -margin)))
 
-    low, high = units, units + 1
+    least = units_to_hold(margin, confidence=level)
+    low = max(units, min(least, limit) - 1)
+    high = low + 1
     while high < limit and share(high) < power:
         low, high = high, min(2 * high, limit)
-    if (reached := share(high)) < power:
+    if (reached := share(high)) < power or high < least:
         return Decision(None, reached)
     while high - low > 1:
         middle = (low + high) // 2

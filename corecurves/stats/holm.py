@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from corecurves.stats.rates import within
+
 __all__ = ["holm"]
 
 
@@ -39,9 +41,7 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     values = np.asarray(p, dtype=float)
     if values.ndim != 1:
         raise ValueError(f"`p` must have one dimension, the tests; its shape is {values.shape}")
-    if np.any((values < 0) | (values > 1)):
-        worst = float(values[(values < 0) | (values > 1)][0])
-        raise ValueError(f"a p-value is in [0, 1]; one is {worst!r}")
+    values = within("p", values, 0, 1)
     order = np.argsort(values)  # NaN last
     made = int(np.count_nonzero(~np.isnan(values)))
     adjusted = np.full(values.shape, np.nan)

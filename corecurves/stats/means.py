@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from corecurves.stats.rates import check_confidence
+from corecurves.stats.rates import check_confidence, within
 
 # Unit means that differ by less than this share of their size differ by rounding only.
 _ROUNDING = 1e-12
@@ -169,11 +169,7 @@ def difference_interval(values: ArrayLike, *, confidence: float = 0.95) -> MeanI
     >>> print(f"{mean:.2f} [{lower:.3f}, {upper:.3f}] over {units}")
     0.00 [-0.245, 0.245] over 4
     """
-    data = np.asarray(values, dtype=float)
-    outside = np.abs(data) > 1
-    if outside.any():
-        worst = float(data.flat[int(np.argmax(outside))])
-        raise ValueError(f"`values` are differences of rates, in [-1, 1]; one is {worst!r}")
+    data = within("values", values, -1, 1)
     units = int(np.count_nonzero(~np.isnan(data)))
     floor = no_spread_half_width(units, confidence=confidence) if units > 1 else 0.0
     mean, lower, upper, units = t_interval(data, confidence=confidence, floor=floor)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from corecurves.stats.rates import check_confidence, wilson_rate
+from corecurves.stats.rates import check_confidence, wilson_rate, within
 
 __all__ = ["RateInterval", "Units", "independent_units", "mean_known", "nested_rate"]
 
@@ -176,7 +176,7 @@ def nested_rate(means: ArrayLike, repeats: ArrayLike, *, confidence: float = 0.9
     from scipy.special import ndtri, stdtrit
 
     level = check_confidence(confidence)
-    values = np.asarray(means, dtype=float)
+    values = within("means", means, 0, 1)
     judged = ~np.isnan(values)
     values = np.sort(values[judged])  # sorted, so that the order of units changes no bit
     units = int(values.size)

@@ -9,6 +9,9 @@ from corecurves.arguments import finite
 
 Floats = NDArray[np.float64]
 
+# Sums and means of many cells leave their range by less than this.
+_ROUNDING = 1e-9
+
 
 def check_confidence(confidence: float) -> float:
     """Confidence as a float, once it is known to lie strictly between 0 and 1.
@@ -34,6 +37,43 @@ def check_confidence(confidence: float) -> float:
     0.95
     """
     return finite("confidence", confidence, above=0, below=1)
+
+
+def within(name: str, values: ArrayLike, low: float = 0.0, high: float = np.inf) -> Floats:
+    """Computed values as an array, those that leave a range by rounding put back to its end.
+
+    Parameters
+    ----------
+    name : str
+        What they are, for the message.
+    values : array_like of shape (...)
+        Values; NaN is left alone.
+    low, high : float
+        Ends of the range, which belong to it unless they are infinite.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        Values within the range.
+
+    Raises
+    ------
+    ValueError
+        If a value is outside by more than rounding, 1e-9, or infinite.
+
+    Examples
+    --------
+    >>> within("rate", [1.0000000000000002, 0.5], 0, 1).tolist()
+    [1.0, 0.5]
+    """
+    given = np.asarray(values, dtype=float)
+    outside = (given < low - _ROUNDING) | (given > high + _ROUNDING) | np.isinf(given)
+    if outside.any():
+        worst = float(given.flat[int(np.argmax(outside))])
+        limits = "be finite and not negative" if high == np.inf else f"lie in [{low:g}, {high:g}]"
+        raise ValueError(f"`{name}` must {limits}; it has {worst!r}")
+    clipped: Floats = np.clip(given, low, high)
+    return clipped
 
 
 def wilson(
@@ -76,7 +116,7 @@ def wilson(
     (array([0.758, 0.   ,   nan]), array([1.   , 0.299,   nan]))
     """
     check_confidence(confidence)
-    k, n = _counts(passed, judged, "passed", "judged")
+    k, n = counts(passed, judged, "passed", "judged")
     rate = np.divide(k, n, out=np.full(n.shape, np.nan), where=n > 0)
     return wilson_rate(rate, n, confidence=confidence)
 
@@ -122,11 +162,7 @@ def wilson_rate(
     from scipy.special import ndtri
 
     quantile = float(ndtri(0.5 + check_confidence(confidence) / 2))
-    p, n = np.broadcast_arrays(np.asarray(rate, dtype=float), np.asarray(size, dtype=float))
-    if np.any((p < 0) | (p > 1)):
-        raise ValueError(f"`rate` must lie in [0, 1]; it reaches {_worst(p, 0.0, 1.0)!r}")
-    if np.any((n < 0) | np.isinf(n)):
-        raise ValueError(f"`size` must be finite and not negative; it has {_worst(n, 0.0)!r}")
+    p, n = np.broadcast_arrays(within("rate", rate, 0, 1), within("size", size))
     a = np.divide(quantile**2, n, out=np.full(n.shape, np.nan), where=n > 0)
     centre = (p + a / 2) / (1 + a)
     half = np.sqrt(a * p * (1 - p) + a * a / 4) / (1 + a)
@@ -173,28 +209,43 @@ def exact_upper(events: ArrayLike, trials: ArrayLike, *, confidence: float = 0.9
     from scipy.special import betaincinv
 
     level = check_confidence(confidence)
-    k, n = _counts(events, trials, "events", "trials")
+    k, n = counts(events, trials, "events", "trials")
     some = (n > 0) & (k < n)
     inverse = betaincinv(np.where(some, k + 1, 1.0), np.where(some, n - k, 1.0), level)
     bound = np.where(some, inverse, np.where((n > 0) & (k == n), 1.0, np.nan))
     return np.asarray(bound, dtype=float)[()]
 
 
-def _counts(part: ArrayLike, whole: ArrayLike, part_name: str, name: str) -> tuple[Floats, Floats]:
-    """Return both as floats of one shape, refused where they cannot be a part and its whole."""
-    k, n = np.broadcast_arrays(np.asarray(part, dtype=float), np.asarray(whole, dtype=float))
-    for label, values in ((part_name, k), (name, n)):
-        if np.any((values < 0) | np.isinf(values)):
-            worst = _worst(values, 0.0)
-            raise ValueError(f"`{label}` must be finite and not negative; it has {worst!r}")
-    if np.any(k > n):
-        at = int(np.argmax(k > n))
+def counts(part: ArrayLike, whole: ArrayLike, part_name: str, name: str) -> tuple[Floats, Floats]:
+    """Both as floats of one shape, refused where they cannot be a part and its whole.
+
+    Parameters
+    ----------
+    part, whole : array_like of shape (...)
+        Counts, broadcast against each other; NaN is left alone.
+    part_name, name : str
+        What they are, for the message.
+
+    Returns
+    -------
+    part, whole : ndarray of shape (...)
+        The counts, a part that exceeds its whole by rounding cut to it.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative or infinite, or a part exceeds its whole by more than rounding.
+
+    Examples
+    --------
+    >>> part, whole = counts([0.1 + 0.2], [0.3], "part", "whole")
+    >>> (part == whole).tolist()
+    [True]
+    """
+    k, n = np.broadcast_arrays(within(part_name, part), within(name, whole))
+    beyond = k > n * (1 + _ROUNDING) + _ROUNDING
+    if beyond.any():
+        at = int(np.argmax(beyond))
         got = f"{float(k.flat[at])} of {float(n.flat[at])}"
         raise ValueError(f"`{part_name}` exceeds `{name}`: {got}")
-    return k, n
-
-
-def _worst(values: Floats, low: float, high: float = np.inf) -> float:
-    """First value outside [low, high], or infinite."""
-    bad = (values < low) | (values > high) | np.isinf(values)
-    return float(values.flat[int(np.argmax(bad))])
+    return np.minimum(k, n), n

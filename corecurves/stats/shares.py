@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from corecurves.stats.means import MeanInterval, no_spread_half_width
 from corecurves.stats.nested import RateInterval
-from corecurves.stats.rates import check_confidence, wilson_rate
+from corecurves.stats.rates import check_confidence, counts, wilson_rate
 
 __all__ = ["pooled_difference", "pooled_rate"]
 
@@ -127,9 +127,7 @@ def pooled_difference(
     from scipy.special import stdtrit
 
     level = check_confidence(confidence)
-    arrays = [np.asarray(x, dtype=float) for x in (part, whole, other_part, other_whole)]
-    _checked(arrays[0], arrays[1])
-    _checked(arrays[2], arrays[3])
+    arrays = [*_checked(part, whole), *_checked(other_part, other_whole)]
     if arrays[0].shape != arrays[2].shape:
         raise ValueError(f"the two shares are of shapes {arrays[0].shape} and {arrays[2].shape}")
     known = ~np.isnan(np.stack(arrays)).any(axis=0)
@@ -150,19 +148,18 @@ def pooled_difference(
 
 def _pairs(part: ArrayLike, whole: ArrayLike) -> tuple[Floats, Floats]:
     """Units that have a whole, sorted, so that their order changes no bit."""
-    top, bottom = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
-    _checked(top, bottom)
+    top, bottom = _checked(part, whole)
     having = ~(np.isnan(top) | np.isnan(bottom)) & (bottom > 0)
     top, bottom = top[having], bottom[having]
     order = np.lexsort((top, bottom))
     return top[order], bottom[order]
 
 
-def _checked(part: Floats, whole: Floats) -> None:
-    if part.ndim != 1 or part.shape != whole.shape:
+def _checked(part: ArrayLike, whole: ArrayLike) -> tuple[Floats, Floats]:
+    shapes = np.shape(part), np.shape(whole)
+    if len(shapes[0]) != 1 or shapes[0] != shapes[1]:
         raise ValueError(
             "`part` and `whole` must be one-dimensional and of one length; their shapes are "
-            f"{part.shape} and {whole.shape}"
+            f"{shapes[0]} and {shapes[1]}"
         )
-    if np.any(part < 0) or np.any(part > whole + _ROUNDING):
-        raise ValueError("`part` must lie between 0 and `whole` in each unit")
+    return counts(part, whole, "part", "whole")

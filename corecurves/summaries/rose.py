@@ -59,7 +59,8 @@ def summarize_rose(
         and ``_failed_at_both``. By kind: ``lift``, ``lessons_planned``, ``lessons_common``. Each
         estimate has ``_ci``, ``_n`` (lessons), ``_episodes`` and ``_unit``, which says what the
         interval is over. By lesson: ``lesson_transfer``, ``lesson_change``, ``left_out``; by
-        episode: ``episode_transfer``, ``episode_change``, ``fate``; and of shorter levels, run or
+        episode: ``episode_transfer`` with its ``_bounds`` as above, ``episode_planned`` and
+        ``_unjudged`` cells, ``episode_change``, ``fate``; and of shorter levels, run or
         not, the held-out episodes ``pair``, those left out because they leaked, ``leaked_pair``,
         and as ``nothing_left (level)`` where that is all of them.
 
@@ -146,14 +147,10 @@ def _transfer(cells: RoseCells, groups: list[Flags], confidence: float) -> dict[
     shape = (len(groups), len(cells.levels), len(cells.arms))
     means, known = mean_known(cells.passed), (~np.isnan(cells.passed)).sum(-1)
     planned = cells.status != ""
-    filled = [
-        mean_known(np.where(planned & np.isnan(cells.passed), fill, cells.passed))
-        for fill in (0.0, 1.0)
-    ]
     bounds, tokens = np.full((*shape, 2), np.nan), np.full(shape, np.nan)
     for k, i, j in np.ndindex(*shape):
         having = groups[k] & cells.having
-        for end, values in enumerate(filled):
+        for end, values in enumerate(cells.filled):
             bounds[k, i, j, end] = mean_known(mean_known(values[having][:, :, i, j]))
         common = groups[k] & cells.common & planned[:, :, i, j].any(axis=(1, 2))
         tokens[k, i, j] = mean_known(cells.tokens[common, i, j])

@@ -82,6 +82,25 @@ class RoseCells:
     tokens: Floats
 
     @property
+    def asked(self) -> Flags:
+        """Planned cells, but for episodes that the grader skipped altogether."""
+        some = (self.status == "ok").any(axis=(2, 3, 4), keepdims=True)
+        found: Flags = (self.status != "") & (some | (self.status != "skipped"))
+        return found
+
+    @property
+    def unjudged(self) -> Flags:
+        """Cells asked for that have neither pass nor fail."""
+        found: Flags = self.asked & np.isnan(self.passed)
+        return found
+
+    @property
+    def filled(self) -> tuple[Floats, Floats]:
+        """Episode means if all unjudged cells had failed, and if all had passed."""
+        low, high = (mean_known(np.where(self.unjudged, x, self.passed)) for x in (0.0, 1.0))
+        return low, high
+
+    @property
     def made(self) -> bool:
         """Whether a compressor made any of the levels asked for, run or not."""
         return bool((self.compressed & self.pairs.any(axis=1)).any())

@@ -32,20 +32,22 @@ Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-def thesis_parts(cells: RoseCells) -> Flags:
+def thesis_parts(cells: RoseCells, lessons: Flags | None = None) -> Flags:
     """Which lesson belongs to which part at each level.
 
     Parameters
     ----------
     cells : RoseCells
         The cells.
+    lessons : ndarray of bool of shape (concept,), optional
+        Lessons that may belong to one; the common set by default.
 
     Returns
     -------
     ndarray of bool of shape (part, concept, level)
         In the order of `PARTS`.
     """
-    here = cells.common[:, None] & cells.shown
+    here = (cells.common if lessons is None else lessons)[:, None] & cells.shown
     thesis = here & ~cells.planted
     if cells.made:
         thesis = thesis & cells.compressed
@@ -210,6 +212,22 @@ def per_lesson(cells: RoseCells, parts: Flags) -> dict[str, xr.DataArray]:
         "fate": xr.DataArray(_fates(cells), dims=nested, attrs=label("against L0")),
         "in_part": xr.DataArray(
             parts, dims=("part", "concept", "level"), attrs=label("whether the lesson is in it")
+        ),
+        "planned_in_part": xr.DataArray(
+            thesis_parts(cells, cells.having), dims=("part", "concept", "level"),
+            attrs=label("whether the lesson would be in it if every cell had a result"),
+        ),
+        "episode_transfer_bounds": xr.DataArray(
+            np.stack(cells.filled, axis=-1), dims=(*nested, "arm", "ci_bound"),
+            attrs=label("transfer if all unjudged cells had failed, or passed"),
+        ),
+        "episode_planned": xr.DataArray(
+            cells.asked.sum(axis=-1), dims=(*nested, "arm"),
+            attrs=label("planned cells", "cells"),
+        ),
+        "episode_unjudged": xr.DataArray(
+            cells.unjudged.sum(axis=-1), dims=(*nested, "arm"),
+            attrs=label("planned cells without a pass or fail", "cells"),
         ),
         "pair": xr.DataArray(
             cells.pairs, dims=nested,

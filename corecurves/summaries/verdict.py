@@ -12,10 +12,11 @@ from corecurves.arguments import finite
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
 from corecurves.specs import SIMULATED
-from corecurves.stats import holm, independent_units, p_below, units_to_decide
+from corecurves.stats import holm, independent_units, p_below, units_to_decide, units_to_hold
 from corecurves.stats.rates import check_confidence
 from corecurves.summaries import rose_units as over
 from corecurves.summaries.rose import summarize_rose
+from corecurves.summaries.rose_cells import CEILING, CONTROL, FULL, NO_LESSON, TREATMENT
 from corecurves.summaries.rose_leaks import leaks_line, nothing_left
 from corecurves.summaries.verdict_text import FEW, level_reason, planted_reason, thesis_reasons
 from corecurves.summaries.verdict_types import LevelVerdict, PlantedCheck, Verdict
@@ -23,6 +24,7 @@ from corecurves.text import counted
 
 __all__ = ["LevelVerdict", "PlantedCheck", "Verdict", "verdict"]
 
+Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
@@ -57,6 +59,11 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
     is *refuted* when the upper end is below -margin, *untestable* unless the lower end of its
     lessons' lift is at least twice the margin, and *inconclusive* otherwise.
 
+    A cell without a result is unknown. What is concluded must stay so with the least favourable
+    results in their place, one by one for each condition above: the change with those that L0 and
+    the level fail to give, the lift with those of L0 and of no lesson, and with the lessons that
+    were left out for want of a result. Else the level is *inconclusive*, and says so.
+
     The thesis is refuted when a level is, after Holm over the levels; it holds when every level
     does, for which no correction is needed; it degrades within margin when every level is within
     and one degrades. Where a level could not be run, for every held-out episode leaked into it,
@@ -87,19 +94,27 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
     lifts = _episode_lifts(summary)
     common = summary.in_part.sel(part="all").values.any(axis=1)
     lift = over.difference(lifts[common], confidence)
-    found = [_level(summary, name, lifts, margin, confidence) for name in drawn]
     levels = tuple(
-        replace(one, reason=level_reason(one, margin, few)) for one in found if one.lessons
+        replace(one, reason=level_reason(one, margin, few))
+        for one in (_level(summary, name, lifts, margin, confidence) for name in drawn)
+        # Where passes are known, a level of which every cell failed is a level all the same.
+        if one.lessons or (one.unjudged and not np.isnan(lift.value))
     )
     planted = tuple(
         replace(one, reason=planted_reason(one, few))
         for name in drawn
         if (one := _planted(summary, name, confidence)).lessons
     )
-    testable = lift.lower >= 2 * margin
+    lift_is_high = lift.lower >= 2 * margin
+    planned = summary.planned_in_part.sel(part="all").values.any(axis=1)
+    lift_unjudged: tuple[str, ...] = ()
+    if lift_is_high and not _lift(summary, planned, confidence).lower >= 2 * margin:
+        lift_unjudged = _unjudged(summary, planned, (FULL, NO_LESSON))
     gone = nothing_left(summary)
-    thesis = _thesis(levels, testable, (1 - confidence) / 2)
-    if gone and thesis in ("holds", "degrades within margin"):
+    thesis = _thesis(levels, lift_is_high, (1 - confidence) / 2)
+    if lift_unjudged and thesis != "untestable":
+        thesis = "inconclusive"
+    elif gone and thesis in ("holds", "degrades within margin"):
         # It is about every level, and of these nothing is known.
         thesis = "inconclusive"
     about = str(summary.attrs["thesis_about"])
@@ -107,7 +122,7 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
         thesis=thesis, about=about, levels=levels, planted=planted, lift=lift.value,
         lift_lower=lift.lower, lift_upper=lift.upper, margin=margin, confidence=confidence,
         lessons=lift.lessons, episodes=episodes, direction_only=few, reasons=(),
-        notes=_notes(summary, levels), nothing_left=gone,
+        notes=_notes(summary, levels), nothing_left=gone, lift_unjudged=lift_unjudged,
     )  # fmt: skip
     simulated = summary.attrs.get("simulated") == "yes"
     return replace(result, reasons=(f"{SIMULATED}.",) * simulated + thesis_reasons(result))
@@ -115,14 +130,48 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
 
 def _places(summary: xr.Dataset, name: str, level: str, arm: str) -> Floats:
     if arm not in summary.arm.values or level not in summary.level.values:
-        return np.full((summary.sizes["concept"], summary.sizes["episode"]), np.nan)
+        return np.full(summary[name].isel(level=0, arm=0).shape, np.nan)
     found: Floats = summary[name].sel(level=level, arm=arm).values
     return found
 
 
 def _episode_lifts(summary: xr.Dataset) -> Floats:
-    ceiling = _places(summary, "episode_transfer", "L0", "ceiling")
-    return ceiling - _places(summary, "episode_transfer", "none", "control")
+    ceiling = _places(summary, "episode_transfer", FULL, CEILING)
+    return ceiling - _places(summary, "episode_transfer", NO_LESSON, CONTROL)
+
+
+def _filled(summary: xr.Dataset, level: str, arm: str) -> tuple[Floats, Floats]:
+    """Transfer of each episode if all its unjudged cells had failed, and if they had passed."""
+    ends = _places(summary, "episode_transfer_bounds", level, arm)
+    return ends[..., 0], ends[..., 1]
+
+
+def _lift(summary: xr.Dataset, lessons: Flags, confidence: float) -> over.Estimate:
+    """Lift with the least favourable results where there is none."""
+    worst = _filled(summary, FULL, CEILING)[0] - _filled(summary, NO_LESSON, CONTROL)[1]
+    return over.difference(worst[lessons], confidence)
+
+
+def _changes(summary: xr.Dataset, level: str, lessons: Flags) -> tuple[Floats, Floats]:
+    """Changes of the episodes with the least and with the most favourable results."""
+    full, short = _filled(summary, FULL, CEILING), _filled(summary, level, TREATMENT)
+    return (short[0] - full[1])[lessons], (short[1] - full[0])[lessons]
+
+
+def _unjudged(summary: xr.Dataset, lessons: Flags, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """How many cells have no result, at each level where any has none."""
+    found = []
+    for level in levels:
+        arm = {FULL: CEILING, NO_LESSON: CONTROL}.get(level, TREATMENT)
+        counts = (
+            np.nan_to_num(_places(summary, name, level, arm)[lessons]).sum()
+            for name in ("episode_unjudged", "episode_planned")
+        )
+        failed, planned = (int(count) for count in counts)
+        if failed:
+            place = "without a lesson" if level == NO_LESSON else f"at {level}"
+            found.append(f"{failed} of {counted(planned, 'cell')} {place}")
+    return tuple(found)
 
 
 def _distinct_episodes(summary: xr.Dataset) -> int:
@@ -138,34 +187,47 @@ def _level(
     summary: xr.Dataset, level: str, lifts: Floats, margin: float, confidence: float
 ) -> LevelVerdict:
     one = summary.sel(kind="all", part="thesis", level=level)
-    lessons = one.in_part.values
+    lessons, planned = one.in_part.values, one.planned_in_part.values
     changes = one.episode_change.values[lessons]
     change = over.change(changes, confidence)
-    lift = over.difference(lifts[lessons], confidence)
-    units = independent_units(changes)
+    lift_lower = over.difference(lifts[lessons], confidence).lower
     ratio = float(one.token_ratio)
-    kind = _judge(change, lift.lower, ratio, margin)
+    kind = as_judged = _judge(change.lower, change.upper, lift_lower, ratio, margin)
+    units = independent_units(changes)
+    unjudged = _unjudged(summary, planned, (level, FULL, NO_LESSON))
+    best = units.values
+    if unjudged:
+        worst, favourable = _changes(summary, level, planned)
+        best = independent_units(favourable).values
+        lower = min(change.lower, over.change(worst, confidence).lower)
+        upper = over.change(favourable, confidence).upper
+        if as_judged == "holds":  # a loss within the margin is no objection to it
+            upper = change.upper
+        lift = _lift(summary, planned, confidence).lower
+        if kind != "untestable" and kind != _judge(lower, upper, lift, ratio, margin):
+            kind = "inconclusive"
     needed: tuple[int | None, int | None] = (None, None)
-    if kind == "inconclusive" and ratio < 1 and len(units.values) > 1:
+    if kind == as_judged == "inconclusive" and ratio < 1 and len(units.values) > 1:
         count = units_to_decide(units.values, margin=margin, confidence=confidence).units
         per_unit = units.episodes / len(units.values)
         if count is not None:
             needed = (1 if units.kind == "episode" else count, round(count * per_unit))
-    p = p_below(units.values, -margin) if len(units.values) > 1 else np.nan
+    p = 1.0 if kind != as_judged else p_below(best, -margin) if len(best) > 1 else np.nan
     return LevelVerdict(
-        level, kind, change.value, change.lower, change.upper, lift.lower, p, ratio,
+        level, kind, change.value, change.lower, change.upper, lift_lower, p, ratio,
         change.unit, change.lessons, change.episodes, int(one.episodes_kept),
         int(one.episodes_lost), int(one.episodes_gained), int(one.episodes_failed_at_both), *needed,
+        as_judged, unjudged, units_to_hold(margin, confidence=confidence),
     )  # fmt: skip
 
 
-def _judge(change: over.Estimate, lift_lower: float, ratio: float, margin: float) -> str:
+def _judge(lower: float, upper: float, lift_lower: float, ratio: float, margin: float) -> str:
     if not lift_lower >= 2 * margin:
         return "untestable"
-    if change.upper < -margin:
+    if upper < -margin:
         return "refuted"
-    if change.lower > -margin and ratio < 1:
-        return "degrades within margin" if change.upper < 0 else "holds"
+    if lower > -margin and ratio < 1:
+        return "degrades within margin" if upper < 0 else "holds"
     return "inconclusive"
 
 
@@ -184,9 +246,13 @@ def _thesis(levels: tuple[LevelVerdict, ...], testable: bool, error: float) -> s
 def _planted(summary: xr.Dataset, level: str, confidence: float) -> PlantedCheck:
     one = summary.sel(part="planted", level=level)
     found = over.change(one.episode_change.values[one.in_part.values], confidence)
+    planned = one.planned_in_part.values
+    upper = over.change(_changes(summary, level, planned)[1], confidence).upper
+    unjudged = _unjudged(summary, planned, (level, FULL)) if found.upper < 0 <= upper else ()
     return PlantedCheck(
-        level, bool(found.upper < 0), *found[:3], lessons=found.lessons, episodes=found.episodes
-    )
+        level, bool(max(found.upper, upper) < 0), *found[:3], lessons=found.lessons,
+        episodes=found.episodes, unjudged=unjudged,
+    )  # fmt: skip
 
 
 def _notes(summary: xr.Dataset, levels: tuple[LevelVerdict, ...]) -> tuple[str, ...]:

@@ -46,13 +46,21 @@ def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
     seen = _change(one, few)
     limit = "the margin" if few else f"the margin of {margin:g}"
     if np.isnan(one.change):
-        return "no cell was graded as passed or failed at both this level and L0."
+        why = "no cell was graded as passed or failed at both this level and L0"
+        return f"{why}; {_without(one.unjudged)}." if one.unjudged else f"{why}."
     if one.verdict == "untestable":
         if np.isnan(one.lift_lower):
             why = "no interval for the lift" if one.episodes > 1 else "one episode has no interval"
             return f"{why}, so a loss could not be seen; {seen}."
         low = "" if few else f" (lower end {one.lift_lower:.2f}, needed {2 * margin:g})"
         return f"the full lesson lifts transfer too little{low} for a loss to be seen; {seen}."
+    if one.verdict != one.as_judged:
+        said = {"holds": "it holds", "refuted": "it is refuted"}.get(one.as_judged, "it degrades")
+        return (
+            f"{seen}: over the cells that were judged {said}, but {_without(one.unjudged)}, and "
+            "the least favourable results there would undo that. Run it again: failed cells are "
+            "retried."
+        )
     if one.verdict == "refuted":
         return f"{seen}: the loss exceeds {limit}."
     if one.verdict == "degrades within margin":
@@ -82,6 +90,8 @@ def planted_reason(one: PlantedCheck, few: bool) -> str:
         Whether the instrument detects it.
     """
     answer = "yes" if one.detected else "no"
+    if one.unjudged:
+        answer = f"not known, for {_without(one.unjudged)}"
     return (
         f"the instrument detects the planted loss at {one.level}: {answer} ({_change(one, few)})."
     )
@@ -118,6 +128,11 @@ def thesis_reasons(found: Verdict) -> tuple[str, ...]:
         )
     elif found.thesis == "untestable":
         why = _untestable(found)
+    elif found.lift_unjudged:
+        why = (
+            "Whether the full lesson helps enough for a loss to be seen is open: "
+            f"{_without(found.lift_unjudged)}."
+        )
     elif found.thesis == "refuted":
         why = f"Transfer falls by more than the margin at {listed['refuted']}, after Holm."
     elif found.thesis == "holds":
@@ -127,6 +142,8 @@ def thesis_reasons(found: Verdict) -> tuple[str, ...]:
             "Transfer stays within the margin at every level while tokens fall, but a loss is seen "
             f"at {listed['degrades within margin']}."
         )
+    elif turned := [one.level for one in found.levels if one.verdict != one.as_judged]:
+        why = f"Cells without a result could turn the verdict at {', '.join(turned)}."
     elif listed["refuted"]:
         why = f"{listed['refuted']} alone would be refuted, but not after Holm over the levels."
     else:
@@ -224,7 +241,23 @@ def _change(one: LevelVerdict | PlantedCheck, few: bool) -> str:
     return f"change {_signed(one.change)}{_bounds(one.lower, one.upper)} over {size}"
 
 
+def _without(counts: tuple[str, ...]) -> str:
+    """Words on the cells that have no result."""
+    return f"{' and '.join(counts)} have no result"
+
+
 def _needed(one: LevelVerdict) -> str:
+    units = one.episodes if one.unit == "episode" else one.lessons
+    if units >= one.least:
+        return _decides(one)
+    gain = "Without a gain it" if one.change > 0 else "It"
+    return (
+        f"{gain} cannot hold below n = {one.least} {one.unit}s, for a loss that falls wholly on a "
+        f"few may go unseen. {_decides(one)}"
+    )
+
+
+def _decides(one: LevelVerdict) -> str:
     if one.needed_episodes is None:
         unit = one.unit or "lesson"
         return f"Even 2000 {unit}s would not decide it: what is seen is too near to the margin."

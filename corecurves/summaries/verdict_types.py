@@ -26,7 +26,8 @@ class LevelVerdict:
     lift_lower : float
         Lower end of the lift of the same lessons.
     p : float
-        One-sided p-value of a loss that is no larger than the margin, before Holm.
+        One-sided p-value of a loss that is no larger than the margin, before Holm, with the most
+        favourable results for cells without one; 1 where these could turn the verdict.
     token_ratio : float
         Tokens of the level over tokens of L0.
     unit : str
@@ -38,6 +39,12 @@ class LevelVerdict:
     needed_lessons, needed_episodes : int or None
         Where it is inconclusive, what would decide it four times in five if mean and variance are
         those that were observed; None where 2000 would not.
+    as_judged : str
+        The verdict over the cells that have a result.
+    unjudged : tuple of str
+        How many cells have none, where any has none.
+    least : int
+        Units below which nothing can hold without a gain.
     reason : str
         The sentence that says why.
     """
@@ -59,6 +66,9 @@ class LevelVerdict:
     failed_at_both: int
     needed_lessons: int | None
     needed_episodes: int | None
+    as_judged: str
+    unjudged: tuple[str, ...]
+    least: int
     reason: str = ""
 
 
@@ -71,11 +81,13 @@ class PlantedCheck:
     level : str
         Where it was planted.
     detected : bool
-        Whether the change's interval is below 0.
+        Whether the change's interval is below 0, whatever the cells without a result had given.
     change, lower, upper : float
         Change against L0, over the lessons where it was planted.
     lessons, episodes : int
         How many these are.
+    unjudged : tuple of str
+        How many cells have no result, where these leave it open.
     reason : str
         The sentence.
     """
@@ -87,6 +99,7 @@ class PlantedCheck:
     upper: float
     lessons: int
     episodes: int
+    unjudged: tuple[str, ...] = ()
     reason: str = ""
 
 
@@ -118,6 +131,8 @@ class Verdict:
         Sentences on what the figures leave out or keep in.
     nothing_left : tuple of str
         Levels that could not be run, for every held-out episode leaked into them.
+    lift_unjudged : tuple of str
+        How many cells have no result, where these leave open whether the lift is large enough.
     """
 
     thesis: str
@@ -135,6 +150,7 @@ class Verdict:
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     nothing_left: tuple[str, ...] = ()
+    lift_unjudged: tuple[str, ...] = ()
 
     def __getitem__(self, level: str) -> LevelVerdict:
         for one in self.levels:

@@ -21,12 +21,12 @@ Z = 1.959963984540054
 
 
 class Setting(NamedTuple):
-    """What is true in a store; `wholly`: a lesson keeps all or loses all."""
+    """What is true in a store; `wholly`: the share that a lesson loses if any, 0 where all lose."""
 
     lessons: int
     ceiling: float
     loss: float
-    wholly: bool
+    wholly: float
     missing: float
 
 
@@ -44,7 +44,7 @@ def beta(rng, mean, size, shape):
     return rng.beta(mean * size, (1 - mean) * size)
 
 
-def draw(rng, s, runs, losses=None):
+def draw(rng, s, runs, losses=None, samples=SAMPLES):
     """Episode means (runs, lessons, 6) of L0, of each loss, and without a lesson; NaN where none.
 
     Lessons differ (beta, size 10), episodes of a lesson differ (beta, size 5; at the ceiling 1, so
@@ -57,7 +57,7 @@ def draw(rng, s, runs, losses=None):
     for loss in (s.loss,) if losses is None else losses:
         part = loss / s.ceiling
         if s.wholly:
-            lost = (rng.random((*shape[:2], 1)) < part).astype(float)
+            lost = s.wholly * (rng.random((*shape[:2], 1)) < part / s.wholly)
         else:
             lost = beta(rng, part, 6, (*shape[:2], 1)) if loss else 0.0
         rates.append(episode * (1 - lost))
@@ -65,7 +65,7 @@ def draw(rng, s, runs, losses=None):
     real = np.arange(6) < rng.integers(2, 7, (*shape[:2], 1))
     found = []
     for rate in rates:
-        judged = rng.binomial(SAMPLES, 1 - s.missing, shape)
+        judged = rng.binomial(samples, 1 - s.missing, shape)
         passed = rng.binomial(judged, rate)
         share = np.divide(passed, judged, out=np.full(shape, np.nan), where=judged > 0)
         found.append(np.where(real, share, np.nan))

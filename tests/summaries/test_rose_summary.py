@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rose_data import many, rose
 
+import corecurves as cc
 from corecurves.errors import DatasetError
 from corecurves.stats import change_interval, difference_interval, nested_rate, t_interval
 from corecurves.summaries.rose import summarize_rose
@@ -394,3 +397,42 @@ def test_a_dimension_that_was_averaged_away_has_another_hint():
     with pytest.raises(DatasetError, match="lost the dimension sample; ") as told:
         summarize_rose(ds.drop_vars("sample"))
     assert "ds.sel" not in str(told.value)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=6),
+        min_size=2,
+        max_size=10,
+    )
+)
+def test_rounding_is_no_fault(passes):
+    """Lessons of up to 6 episodes by 3 samples, with any prior: passes of 3 of each."""
+    three = {k: [1] * k + [0] * (3 - k) for k in range(4)}
+    lessons = {
+        f"l{i}": {
+            place: [three[episode[at]] for episode in episodes]
+            for at, place in enumerate(("control", "ceiling", "treatment"))
+        }
+        for i, episodes in enumerate(passes)
+    }
+    ds = rose(lessons, samples=3)
+    summary = summarize_rose(ds)
+    for name in ("transfer", "transfer_ci", "change", "change_ci"):
+        assert (np.abs(summary[name].fillna(0)) <= 1).all()
+    assert cc.verdict(ds, margin=0.2).thesis
+
+
+def test_a_strong_prior_is_summarized():
+    """Lift that is left minus lift is -1.0000000000000002 here, of a lesson that lost all."""
+    hard = {
+        "control": [[0, 0, 0]] * 2 + [[1, 0, 0]] * 4,
+        "ceiling": [[1, 1, 1]] * 6,
+        "treatment": [[0, 0, 0]] * 6,
+    }
+    easy = {"control": [[0, 0, 0]], "ceiling": [[1, 1, 1]], "treatment": [[1, 1, 1]]}
+    ds = rose({"hard": hard} | {f"easy{i}": easy for i in range(9)}, samples=3)
+    change = summarize_rose(ds).change.sel(kind="all", part="all", level="L1")
+    assert float(change) == -0.1
+    assert cc.verdict(ds)["L1"].lost == 6
