@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from corecurves.canonical import stable_seed
 from corecurves.errors import UsageError
 from corecurves.models.base import Completion, CutOff, LogProb, Message
+from corecurves.scripts import grams
 from corecurves.specs import Identity
 from corecurves.text import count_tokens, words
 
 __all__ = ["SimulatedModel"]
 
 _NOTHING = "I was told nothing about it."
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\s*\n\s*")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])\s*|\s*\n\s*")
 _KNOWN, _NEW = -1.0, -3.0
 """Log-probability of a content word that the facts hold, and of one that they do not, in nats."""
 _SCALE = 2**31
@@ -78,7 +79,7 @@ class SimulatedModel:
     @property
     def identity(self) -> Identity:
         """Who answers."""
-        return Identity("simulated", "1", {"slip": self._slip, "seed": self._seed})
+        return Identity("simulated", "2", {"slip": self._slip, "seed": self._seed})
 
     async def generate(
         self,
@@ -148,8 +149,8 @@ class SimulatedModel:
         """
         if not text:
             raise UsageError("`text` is empty; an empty text has no log-probability a token")
-        held = {word for fact in self._kept(messages, 0) for word in words(fact)}
-        content = [word for word in words(text) if word not in _FUNCTION_WORDS] or [text]
+        held = {word for fact in self._kept(messages, 0) for word in _content(fact)}
+        content = _content(text) or [text]
         total = sum(_KNOWN if word in held else _NEW for word in content)
         return LogProb(total, len(content), _prompt_tokens(messages), 0)
 
@@ -175,13 +176,17 @@ class SimulatedModel:
             for role, content in prompt
             if role != "assistant"
             for sentence in _SENTENCE.split(content)
-            if words(sentence) and not sentence.rstrip().endswith("?")
+            if words(sentence) and not sentence.rstrip().endswith(("?", "\uff1f"))
         ]
         return [
             fact
             for i, fact in enumerate(told)
             if stable_seed(self._seed, seed, prompt, i) >= self._slip * _SCALE
         ]
+
+
+def _content(text: str) -> list[str]:
+    return [part for w in words(text) if w not in _FUNCTION_WORDS for part in grams(w)]
 
 
 def _prompt_tokens(messages: Sequence[Message]) -> int:

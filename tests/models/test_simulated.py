@@ -89,7 +89,7 @@ def test_says_that_it_is_a_simulation():
     assert model.simulated
     assert model.identity.content() == {
         "name": "simulated",
-        "version": "1",
+        "version": "2",
         "settings": {"slip": 0.25, "seed": 7},
     }
 
@@ -102,3 +102,12 @@ def test_slip_out_of_range():
 def test_empty_text_has_no_score():
     with pytest.raises(UsageError, match="empty"):
         run(SimulatedModel().logprob(ASK, ""))
+
+
+def test_it_tells_facts_apart_in_scripts_without_spaces():
+    ask = user("端口是6112。先停止服务。哪个端口？")
+    assert run(SimulatedModel().generate(ask, seed=0)).text == "端口是6112。 先停止服务。"
+    right, wrong = (
+        run(SimulatedModel().logprob(ask, text)).per_token for text in ("端口6112", "端口5672")
+    )
+    assert right > wrong
