@@ -56,7 +56,8 @@ def judged(reply: str) -> str:
     ------
     CellFailure
         *cut_off* where the reasoning is not closed; *unparsable* where nothing comes after it: the
-        model ended by itself without an answer, so there is nothing to pass or to fail.
+        model ended by itself without an answer, so there is nothing to pass or to fail. It carries
+        the reply.
 
     Examples
     --------
@@ -87,10 +88,10 @@ def judged(reply: str) -> str:
     elif kept[-1].rpartition("\n")[2].strip():
         kept[-1] += reply[opened:]
     else:
-        raise CellFailure("cut_off", "the reply ends within its reasoning, which is not closed")
+        raise CellFailure("cut_off", "the reply ends within its reasoning, not closed", reply)
     answer = "\n".join(kept)
     if answer != reply and not (answer := answer.strip()):
-        raise CellFailure("unparsable", "the reply has reasoning and then no answer")
+        raise CellFailure("unparsable", "the reply has reasoning and then no answer", reply)
     return answer
 
 

@@ -200,6 +200,19 @@ def test_a_surface_within_reasoning_is_cut_off_and_kept():
     assert "judgment" in ds.surface.sel(concept="wisdom", k=2).item()
 
 
+@pytest.mark.parametrize(
+    ("form", "status"), [("<think>{}", "cut_off"), ("<think>{}</think>", "unparsable")]
+)
+def test_what_a_model_in_context_said_without_an_answer_is_kept(form, status):
+    system = InContextSystem(lambda messages: form.format(messages[-1]["content"]))
+    curriculum = [cc.head(cc.load_curricula("dev")[-1], 2)]
+    with pytest.warns(UserWarning, match=status):
+        ds = cc.run_lane(curriculum, system, arms="taught", replays=1, ledger=False, progress=False)
+    assert set(ds.status.values.ravel()) == {status}
+    assert not (ds.token_hits == 1).any()
+    assert ds.surface.str.startswith("<think>Tell").all()
+
+
 def test_the_conversation_goes_on_without_the_reasoning():
     calls = []
 

@@ -80,7 +80,7 @@ def test_token_is_hit_as_whole_words_only(token, text, expected):
         ("ポート", "サポートします", False),
         ("ポート番号", "サポート番号", False),
         ("ﾎﾟｰﾄ", "ポート", True),
-        ("辻", "辻󠄀さん", True),
+        ("辻さん", "辻\U000e0100さん", True),
         ("용기", "용기는 결심이다.", True),
         ("용기", "사용기는", False),
         ("포트", "新포트를", True),
