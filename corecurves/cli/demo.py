@@ -61,7 +61,7 @@ def _lane(folder: Path, quiet: bool) -> int:
     code = 0
     for split in _SPLITS:
         ds = cc.run_lane(split, "grounded", ledger=False, progress=not quiet)
-        summary = cc.summarize_lane(ds, contract=split != "stress")
+        summary = cc.summarize_lane(ds)
         click.secho(f"\n{split}: hits after k corrections, embedded system 'grounded'", bold=True)
         click.echo(cc.text_lane(summary))
         cc.save(ds, folder / f"lane_{split}.nc")

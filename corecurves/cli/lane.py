@@ -103,7 +103,7 @@ def lane(
         max_concurrency=max_concurrency,
         progress=not quiet,
     )
-    summary = cc.summarize_lane(ds, contract=bool(ds.contract.any()))
+    summary = cc.summarize_lane(ds)
     click.echo(_as_json(summary) if as_json else cc.text_lane(summary))
     if out:
         click.echo(f"Dataset: {cc.save(ds, out)}", err=True)

@@ -174,8 +174,7 @@ def _summary(ds: xr.Dataset) -> xr.Dataset:
     if ds.attrs.get("summary_of") == "lane":
         summary = in_memory(ds)
     else:
-        # Curricula outside the contract, such as edited ones, have aggregates of their own.
-        summary = summarize_lane(ds, contract=bool(ds.contract.any()))
+        summary = summarize_lane(ds)
     return summary.assign(expected_recorded_count=(summary.expected != "").sum("token"))
 
 

@@ -27,7 +27,7 @@ _NEEDED = ("hits", "token_hits", "vault_hits", "status", "replay_match", "replay
 
 
 def summarize_lane(
-    ds: xr.Dataset, *, contract: bool = True, confidence: float = 0.95
+    ds: xr.Dataset, *, contract: bool | None = None, confidence: float = 0.95
 ) -> xr.Dataset:
     """Curve of each concept, and the aggregates over concepts.
 
@@ -35,8 +35,9 @@ def summarize_lane(
     ----------
     ds : Dataset
         From `run_lane`.
-    contract : bool
-        Whether the aggregates are over the concepts that keep the contract, or over the others.
+    contract : bool or None
+        Whether the aggregates are over the concepts that keep the contract, or over the others;
+        None takes the others only where no concept keeps it.
     confidence : float
         Nominal coverage of the intervals.
 
@@ -82,6 +83,7 @@ def summarize_lane(
     (1.0, 'passed')
     """
     ds = check_dataset(ds, LANE, *_NEEDED)
+    contract = bool(ds.contract.any()) if contract is None else contract
     planned = (ds.k <= ds.curriculum_length).transpose("concept", "k")
     tokens = ds.expected_recorded.sum("token")
     curve = _curve(ds)

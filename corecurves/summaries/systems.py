@@ -30,7 +30,7 @@ def compare_systems(
     datasets: Mapping[str, xr.Dataset],
     *,
     last: int | None = None,
-    contract: bool = True,
+    contract: bool | None = None,
     confidence: float = 0.95,
 ) -> xr.Dataset:
     """Learning curves of several systems, as shares of the same expected tokens.
@@ -42,8 +42,9 @@ def compare_systems(
     last : int or None
         The last k drawn; None for the length of the shortest curriculum. Concepts with fewer
         corrections are left out, and counted.
-    contract : bool
-        Whether to take the concepts that keep the contract, or the others.
+    contract : bool or None
+        Whether to take the concepts that keep the contract, or the others; None takes the others
+        only where no concept keeps it.
     confidence : float
         Nominal coverage of the intervals.
 
@@ -93,6 +94,7 @@ def compare_systems(
     """
     datasets = _checked(datasets)
     first = next(iter(datasets.values()))
+    contract = bool(first.contract.any()) if contract is None else contract
     wanted = np.flatnonzero(first.contract.values == contract)
     if not wanted.size:
         kind = "keeps" if contract else "breaks"

@@ -130,6 +130,9 @@ def test_stress_never_enters_the_contracts_aggregates():
         assert both[name].sel(taught) == alone[name].sel(taught), name
     other = cc.summarize_lane(ds, contract=False)
     assert other.n_concepts == (~ds.contract).sum()
+    free = cc.summarize_lane(ds.isel(concept=~ds.contract.values))
+    assert free.attrs["aggregates_over"] == "not contract"
+    assert free.n_concepts == other.n_concepts, "the call chooses as the command does"
 
 
 def test_saturation_outside_the_contract_is_all_expected_tokens():

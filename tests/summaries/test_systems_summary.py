@@ -148,7 +148,9 @@ def test_a_last_k_that_is_not_there_is_refused(last):
 def test_stress_is_compared_by_itself():
     ds = cc.run_lane("stress", "parrot", ledger=False, progress=False)
     with pytest.raises(DatasetError, match="contract=False"):
-        compare_systems({"parrot": ds.isel(concept=~ds.contract.values)})
+        compare_systems({"parrot": ds.isel(concept=~ds.contract.values)}, contract=True)
+    free = compare_systems({"parrot": ds.isel(concept=~ds.contract.values)})
+    assert free.attrs["aggregates_over"] == "not contract"
     assert compare_systems({"parrot": ds}, contract=False).share.max() > 0
 
 
