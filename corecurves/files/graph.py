@@ -17,11 +17,9 @@ from corecurves.specs.lesson import DROPPED_KINDS, Dropped, Lesson, Level
 
 __all__ = ["STATUSES", "Graph", "Node", "lessons_of", "link"]
 
-STATUSES = ("active", "disputed", "demoted", "merged", "superseded", "archived")
-"""What a node may be. ROSE serves a disputed one, and a demoted one where no other stands."""
+STATUSES = ("active", "merged", "disputed", "demoted", "superseded", "archived")
+"""What a node may be, best first. ROSE serves a disputed one, a demoted one where no other is."""
 _STANDING = STATUSES[:4]
-_DOUBTED = ("disputed", "demoted")
-_COMPRESSED = ("compression", "merge")
 
 
 @dataclass(frozen=True)
@@ -246,8 +244,7 @@ def _ranked(graph: Graph, rivals: list[Node]) -> list[Node]:
     def rank(node: Node) -> tuple[bool, int, float, str]:
         span = time_span(node.created)
         newest = -span[1] if span else float("inf")
-        doubt = _DOUBTED.index(node.status) + 1 if node.status in _DOUBTED else 0
-        return _merged(graph, node), doubt, newest, node.id
+        return _merged(graph, node), STATUSES.index(node.status), newest, node.id
 
     return sorted(rivals, key=rank)
 
@@ -281,8 +278,8 @@ def _level(graph: Graph, node: Node, written_from: Mapping[str, Iterable[str]]) 
 
 def _maker(node: Node) -> str:
     """What ROSE's ``origin`` says of a level that a compressor made."""
-    origin = str(node.extra.get("origin", ""))
-    return f"ROSE {origin}" if node.level and origin in _COMPRESSED else ""
+    origin = node.extra.get("origin")
+    return f"ROSE {origin}" if node.level and origin in ("compression", "merge") else ""
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

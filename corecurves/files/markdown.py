@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from yaml.nodes import Node
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.front_matter import split_front_matter
+from corecurves.files.headings import headings
 from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
 from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
 from corecurves.files.pairs import unlike_note
@@ -34,9 +35,6 @@ _LEVEL = re.compile(r"(?P<stem>.+)\.L(?P<depth>\d{1,3})", re.IGNORECASE)
 _LESSON_KEYS = ("id", "title", "family", "kind", "demo")
 _LEVEL_KEYS = ("dropped", "planted", "compressor", "shown")
 _BOTH_KEYS = ("created", "covers_tasks", "load_bearing", "preserve")
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
-_CODE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ def _lesson(
             faults.append(Fault(pages[level.depth].path, 1, message))
     if len(pages) < len(files):
         return own, None, first
-    title = title or next(_headings(head.text), stem)
+    title = title or next(headings(head.text), stem)
     return own, Lesson(own, title, family, kind, tuple(levels), demo), first
 
 
@@ -307,23 +305,3 @@ def _level(page: _Page, lesson: str, depth: int) -> Level:
         load_bearing=texts_of(page.reader, page.table, "load_bearing"),
         preserve=texts_of(page.reader, page.table, "preserve"),
     )
-
-
-def _headings(text: str) -> Iterator[str]:
-    """Headings outside code."""
-    fence, before = "", ""
-    for line in text.split("\n"):
-        code = _CODE.match(line)
-        if fence or code:
-            if not fence and code:
-                fence = code["fence"]
-            elif code and code["fence"].startswith(fence) and line.strip() == code["fence"]:
-                fence = ""
-            before = ""
-            continue
-        heading = _HEADING.fullmatch(line)
-        if heading and heading["title"].strip():
-            yield heading["title"].strip()
-        elif before and _UNDERLINE.fullmatch(line):
-            yield before
-        before = line.strip()

@@ -6,55 +6,28 @@ Files are opened for reading, and for nothing else. What cannot be read or used 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
-from corecurves.files.bench import bench_files, load_bench, looks_like_bench
-from corecurves.files.front_matter import read_node
-from corecurves.files.graph import Graph, Node, lessons_of, link
-from corecurves.files.markdown import load_markdown, looks_like_markdown
-from corecurves.files.recorded import Recorded, read_episode
-from corecurves.files.yaml_text import read_text
-from corecurves.names import stem_of, taken
-from corecurves.specs.lesson import Episode, Lesson, Store
-from corecurves.text import counted
+from corecurves.files.bench import bench_files, check_bench
+from corecurves.files.layout import HIDDEN, read_store
+from corecurves.files.markdown import check_markdown, looks_like_markdown
+from corecurves.specs.lesson import Store
 
 __all__ = [
     "STORES",
-    "Layout",
+    "check_store",
     "find_store",
-    "is_store",
     "open_store",
-    "read_layout",
     "refuse_inside",
+    "store_around",
+    "store_here",
 ]
 
 STORES = ("rose_bench", "demo_store", "own_notes")
 """Bundled stores, by name."""
-_HIDDEN = (".rose", ".rmc")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Everything in a store's folder, usable or not.
-
-    Parameters
-    ----------
-    graph : Graph
-        Nodes and edges.
-    recorded : mapping of str to Recorded
-        Episodes by id.
-    faults : tuple of Fault
-        What is wrong in the files; each of those was read as far as its fault allows.
-    """
-
-    graph: Graph
-    recorded: Mapping[str, Recorded]
-    faults: tuple[Fault, ...] = ()
 
 
 def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = False) -> Store:
@@ -94,6 +67,35 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     """
     if isinstance(source, Store):
         return source
+    store, faults = check_store(source, strict=strict)
+    if faults and (strict or store is None or not (Path(store.path) / "nodes").is_dir()):
+        raise FileFaults(faults)
+    assert store is not None
+    return replace(store, skipped=(*map(str, faults), *store.skipped))
+
+
+def check_store(
+    source: str | Path, *, strict: bool = False
+) -> tuple[Store | None, tuple[Fault, ...]]:
+    """Store by name or folder, and everything that is wrong in its files.
+
+    Parameters
+    ----------
+    source, strict
+        See `open_store`.
+
+    Returns
+    -------
+    store : Store or None
+        What could be read; None where there is no lesson.
+    faults : tuple of Fault
+        Sorted by file and line.
+
+    Raises
+    ------
+    UsageError
+        If there is no such store, or no lesson in it.
+    """
     if not isinstance(source, str | Path):
         raise UsageError(
             f"`store` is {source!r}; give a name, a folder or a Store ({', '.join(STORES)})"
@@ -104,42 +106,39 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
     if not path.exists():
         known = unknown("store", str(source), STORES)
         raise UsageError(f"{known}; nor is it a file or folder")
-    folder = None if path.is_file() else _store_here(path)
+    folder = None if path.is_file() else store_here(path)
     if folder is None and bench_files(path):
-        return load_bench(path, shown=shown, strict=strict or is_name)
-    if folder is None and _is_markdown(path):
-        return load_markdown(path, shown=shown)
+        return check_bench(path, shown=shown, strict=strict or is_name)
+    if folder is None and "nodes" not in path.absolute().parts and looks_like_markdown(path):
+        return check_markdown(path, shown=shown)
     if folder is None:
         folder = find_store(path)
-    if folder != path:
-        shown = str(folder)
-    return _open(folder, shown, strict=strict)
+    return read_store(folder, shown if folder == path else str(folder))
 
 
-def is_store(source: str | Path) -> bool:
-    """Whether a name, file or folder is a store, a bench or a Markdown folder, by its looks.
+def store_around(path: Path) -> Path | None:
+    """Folder of the ROSE store that a file is a node, an episode or the log of.
 
     Parameters
     ----------
-    source : str or Path
-        Name of a bundled store, or a path.
+    path : Path
+        A file.
 
     Returns
     -------
-    bool
-        True where `open_store` would read it; it may be wrong inside.
+    Path or None
+        None where it is in no store.
 
     Examples
     --------
-    >>> is_store("demo_store"), is_store("public")
-    (True, False)
+    >>> demo = bundled_path("episodes", "demo_store")
+    >>> store_around(demo / "nodes" / "lab" / "prewet-tips.md") == demo
+    True
     """
-    path = Path(source)
-    if not path.exists():
-        return str(source) in STORES
-    if path.is_dir() and (_store_here(path) is not None or _is_markdown(path)):
-        return True
-    return any(looks_like_bench(file) for file in bench_files(path))
+    parts = {"nodes", "episodes"}
+    above = path.absolute().parents
+    found = (up.parent for up in above if up.name in parts and (up.parent / "nodes").is_dir())
+    return next(found, None)
 
 
 def find_store(start: str | Path = ".") -> Path:
@@ -166,7 +165,7 @@ def find_store(start: str | Path = ".") -> Path:
     'demo_store'
     """
     first = Path(start).absolute()
-    found = _store_here(Path(start))
+    found = store_here(Path(start))
     if found is not None:
         return found
     for folder in first.parents:
@@ -178,7 +177,7 @@ def find_store(start: str | Path = ".") -> Path:
             return found
     raise UsageError(
         f"{start} is no store: it has no `nodes`, no folder from it upward has "
-        f"{' or '.join(_HIDDEN)} with `nodes`, and neither YAML files of a bench nor Markdown "
+        f"{' or '.join(HIDDEN)} with `nodes`, and neither YAML files of a bench nor Markdown "
         "lessons with an episodes.jsonl are in it"
     )
 
@@ -219,149 +218,27 @@ def refuse_inside(store: Store, path: str | Path, what: str = "output") -> None:
                 )
 
 
-def read_layout(folder: str | Path, shown: str = "") -> Layout:
-    """Everything in the folder of a ROSE store.
+def store_here(folder: Path) -> Path | None:
+    """Folder of the ROSE store that a folder is, or has in ``.rose`` or ``.rmc``.
 
     Parameters
     ----------
-    folder : str or Path
-        A folder with ``nodes`` and ``episodes``.
-    shown : str
-        What to call the folder in a fault; its path where empty.
+    folder : Path
+        A folder.
 
     Returns
     -------
-    Layout
-        Nodes, episodes and faults. Of two files with one id the first by path counts.
+    Path or None
+        None where there is none.
 
     Examples
     --------
-    >>> layout = read_layout(bundled_path("episodes", "demo_store"))
-    >>> len(layout.recorded) >= 25
-    True
+    >>> store_here(bundled_path("episodes", "demo_store")).name
+    'demo_store'
     """
-    folder = Path(folder)
-    faults: list[Fault] = []
-    nodes: dict[str, Node] = {}
-    episodes: dict[str, Recorded] = {}
-    ids: tuple[dict[str, tuple[str, str]], ...] = ({}, {})
-    for path, name in _files(folder, "nodes", ".md", shown, faults):
-        text = read_text(path, name, faults)
-        family = path.parent.name if path.parent != folder / "nodes" else ""
-        node = read_node(text, name, faults, stem=stem_of(path), family=family) if text else None
-        if node is not None and (message := taken(ids[0], node.id, f"also stands in {name}")):
-            faults.append(Fault(name, 1, message))
-        elif node is not None:
-            nodes[node.id] = node
-    for path, name in _files(folder, "episodes", ".json", shown, faults):
-        text = read_text(path, name, faults)
-        recorded = read_episode(text, name, faults, stem=stem_of(path)) if text else None
-        there = f"also stands in {name}"
-        if recorded is not None and (message := taken(ids[1], recorded.episode.id, there)):
-            faults.append(Fault(name, 1, message))
-        elif recorded is not None:
-            episodes[recorded.episode.id] = recorded
-    return Layout(link(nodes), episodes, tuple(sorted(set(faults))))
-
-
-def _open(folder: Path, shown: str, *, strict: bool) -> Store:
-    layout = read_layout(folder, shown)
-    lessons, notes = lessons_of(layout.graph, _written_from(folder, layout.recorded))
-    if layout.faults and (strict or not lessons):
-        raise FileFaults(layout.faults)
-    if not lessons:
-        why = f": {'; '.join(notes)}" if notes else "; a lesson is a node of level 0"
-        raise UsageError(f"the store {shown} has no lesson that could be used{why}")
-    episodes, unused = _by_lesson(layout, lessons)
-    own = folder.resolve()
-    return Store(
-        name=own.parent.name if own.name in _HIDDEN else own.name,
-        lessons=lessons,
-        episodes=episodes,
-        skipped=(*map(str, layout.faults), *layout.graph.notes, *notes, *unused),
-        path=str(folder.absolute()),
-    )
-
-
-def _written_from(folder: Path, recorded: Mapping[str, Recorded]) -> dict[str, tuple[str, ...]]:
-    """Episodes of the sessions in which ROSE says, in its log, that it wrote or rewrote an L0."""
-    try:
-        log = (folder / "events.jsonl").read_text("utf-8", errors="replace")
-    except OSError:
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    for line in log.split("\n"):
-        if '"mint"' not in line:
-            continue
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # a log may end in half a line
-        if isinstance(event, dict) and event.get("kind") == "mint" and event.get("session"):
-            own = [key for key, one in recorded.items() if one.session == event["session"]]
-            found[str(event.get("node"))] = (*found.get(str(event.get("node")), ()), *own)
-    return found
-
-
-def _by_lesson(
-    layout: Layout, lessons: tuple[Lesson, ...]
-) -> tuple[dict[str, tuple[Episode, ...]], list[str]]:
-    """Usable episodes by lesson, and how many of the others there are for each reason."""
-    reach = {lesson.id: set(layout.graph.above(lesson.id)) for lesson in lessons}
-    found: dict[str, list[Episode]] = {lesson.id: [] for lesson in lessons}
-    skipped: dict[str, list[str]] = {}
-    unserved = []
-    for name, recorded in sorted(layout.recorded.items()):
-        reason = recorded.unusable
-        used = set(recorded.episode.used)
-        if recorded.episode.served and (odd := sorted(used.difference(recorded.episode.served))):
-            unserved.append(f"{name}: {', '.join(odd)}")
-        under = [key for key, nodes in reach.items() if not nodes.isdisjoint(used)]
-        if not reason and not under:
-            reason = "what it used is in no lesson of this store"
-        if reason:
-            skipped.setdefault(reason, []).append(name)
-            continue
-        for key in under:
-            found[key].append(recorded.episode)
-    notes = [
-        f"{counted(len(names), 'episode')}: {reason} ({', '.join(names)})"
-        for reason, names in sorted(skipped.items())
-    ]
-    if unserved:
-        notes.append(
-            f"{counted(len(unserved), 'episode')} used a lesson that was not served, which recall "
-            f"leaves unscored unless the whole store is searched ({'; '.join(unserved)})"
-        )
-    return {key: tuple(episodes) for key, episodes in found.items()}, notes
-
-
-def _files(
-    folder: Path, part: str, suffix: str, shown: str, faults: list[Fault]
-) -> list[tuple[Path, str]]:
-    """Files of one kind, in an order that is the same on every machine, and what to call them."""
-    found = []
-    for path in (folder / part).rglob("*"):
-        if path.suffix.lower() != suffix or path.name.startswith("."):
-            continue
-        inner = path.relative_to(folder).as_posix()
-        name = f"{shown or folder}/{inner}"
-        if path.is_file():
-            found.append((inner, path, name))
-        elif path.is_symlink():
-            faults.append(Fault(name, 1, "is a link that leads nowhere; mend or remove it"))
-    return [(path, name) for _, path, name in sorted(found)]
-
-
-def _is_markdown(path: Path) -> bool:
-    """Whether a folder has lessons in Markdown that are no nodes of a store."""
-    return "nodes" not in path.absolute().parts and looks_like_markdown(path)
-
-
-def _store_here(folder: Path) -> Path | None:
     return folder if (folder / "nodes").is_dir() else _hidden(folder)
 
 
 def _hidden(folder: Path) -> Path | None:
-    candidates = (folder / name for name in _HIDDEN)
+    candidates = (folder / name for name in HIDDEN)
     return next((path for path in candidates if (path / "nodes").is_dir()), None)

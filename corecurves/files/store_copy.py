@@ -19,8 +19,9 @@ from corecurves.errors import UsageError
 from corecurves.files.bench_writer import dump_yaml, write_bench
 from corecurves.files.front_matter import read_node
 from corecurves.files.graph import Node, link
+from corecurves.files.layout import read_layout
 from corecurves.files.notes_copy import is_notes, write_notes_levels
-from corecurves.files.store import open_store, read_layout, refuse_inside
+from corecurves.files.store import open_store, refuse_inside
 from corecurves.names import stem_of
 from corecurves.specs.lesson import Lesson, Level, Store
 

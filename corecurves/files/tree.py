@@ -6,7 +6,8 @@ from pathlib import Path
 
 from corecurves.errors import UsageError
 from corecurves.files.graph import Graph, Node
-from corecurves.files.store import open_store, read_layout
+from corecurves.files.layout import read_layout
+from corecurves.files.store import open_store
 from corecurves.specs import Store
 from corecurves.text import count_tokens
 

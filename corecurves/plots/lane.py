@@ -171,10 +171,7 @@ def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
 def _summary(ds: xr.Dataset) -> xr.Dataset:
     if getattr(ds, "attrs", {}).get("question") != "lane":
         raise DatasetError("a Dataset of run_lane or summarize_lane is needed")
-    if ds.attrs.get("summary_of") == "lane":
-        summary = in_memory(ds)
-    else:
-        summary = summarize_lane(ds)
+    summary = in_memory(ds) if ds.attrs.get("summary_of") == "lane" else summarize_lane(ds)
     return summary.assign(expected_recorded_count=(summary.expected != "").sum("token"))
 
 

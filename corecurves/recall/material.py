@@ -14,8 +14,9 @@ from pathlib import Path
 from corecurves.canonical import digest
 from corecurves.errors import UsageError
 from corecurves.files.graph import Graph
+from corecurves.files.layout import read_layout
 from corecurves.files.recorded import Recorded
-from corecurves.files.store import open_store, read_layout
+from corecurves.files.store import open_store
 from corecurves.specs import Lesson, Store
 from corecurves.text import count_tokens
 

@@ -246,9 +246,10 @@ class Store:
     cases : tuple of ServedCase
         Cases of the other kinds, where the store is a bench.
     skipped : tuple of str
-        What was left out, each with its reason.
+        What was left out, with its reason, and what is to be known of the rest.
     path : str
-        The folder, absolute; results must not be written into it. Empty where there is none.
+        The folder, or the single file, absolute; results must not be written into it. Empty where
+        there is none.
     """
 
     name: str
@@ -297,7 +298,7 @@ class Store:
         return replace(self, name=f"{self.name}, demo", lessons=lessons, episodes=kept, cases=())
 
     def __repr__(self) -> str:
-        n = sum(map(len, self.episodes.values()))
+        n = len({episode.id for group in self.episodes.values() for episode in group})
         return f"Store({self.name!r}, {len(self.lessons)} lessons, {n} episodes)"
 
     def _repr_html_(self) -> str:

@@ -140,7 +140,9 @@ def store_html(one: Store) -> Html:
         table(["lesson", "title", "kind", "levels", "episodes"], rows, most=_MOST)
         if one.lessons
         else "",
-        fold(f"Left out: {len(one.skipped)}", item_list(skipped)) if one.skipped else "",
+        fold(f"Left out, or to be known: {len(one.skipped)}", item_list(skipped))
+        if one.skipped
+        else "",
     )
 
 

@@ -90,14 +90,112 @@ def test_check_prints_every_fault_and_exits_1(capsys, tmp_path):
 def test_check_reads_benches_and_stores_too(capsys, tmp_path):
     code, out, err = run(capsys, "check", "rose_bench", "demo_store")
     assert (code, out) == (0, "")
-    assert "rose_bench: lessons read:" in err
-    assert "demo_store: lessons read:" in err
+    assert "rose_bench: read as a bench: lessons:" in err
+    assert "demo_store: read as a ROSE store: lessons: 10, episodes: 31\n" in err
     assert "faults: 0" in err
     (tmp_path / "bench.yaml").write_text("family: build\nlessons:\n  - id: a\n")
     code, out, err = run(capsys, "check", tmp_path)
     assert code == 1
     assert out.startswith(f"{tmp_path}/bench.yaml:3: ")
     assert "concept" not in out
+
+
+PACK = """pack: bakery
+relations: [{name: is, base: be, third: is, gloss: kind}]
+lemmas: [{lemma: yeast, pos: noun, gloss: what raises}]
+"""
+BENCH = """family: f
+lessons:
+  - {id: port, title: P, kind: detail, levels: [{text: Port 6112.}], episodes: [
+     {id: e, task: Start., good: [Use 6112., Take 6112.], trap: [Use 5672., Take 5672.]}]}
+"""
+MINE = "concept: rye\nprobe: What?\ncorrections: [{text: Rye is grain., adds: grain}]\n"
+
+
+def mixed(folder):
+    """A folder with one thing of each kind, in the same places as a project has them."""
+    shutil.copytree(bundled_path("episodes", "own_notes"), folder / "notes")
+    shutil.copytree(bundled_path("episodes", "demo_store"), folder / ".rose")
+    for name, text in (("rye.yaml", MINE), ("bakery.yaml", PACK), ("bench.yaml", BENCH),
+                       ("sub/cases.jsonl", ""), ("fill.yaml", "filler: [A mug is blue.]\n"),
+                       ("papers/todo.md", "# Later"), (".git/x.yaml", "a: [")):  # fmt: skip
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    case = {"concept": "oat", "curriculum": ["Oat is hardy."], "probe": "What is oat?",
+            "expected_tokens": ["hardy"]}  # fmt: skip
+    (folder / "sub" / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    return folder
+
+
+def test_check_says_what_it_read_as_what(capsys, tmp_path):
+    folder = mixed(tmp_path / "project")
+    code, out, err = run(capsys, "check", folder)
+    assert (code, out) == (0, "")
+    lines = [line.removeprefix(f"{folder}/") for line in err.splitlines()]
+    for expected in (
+        ".rose: read as a ROSE store: lessons: 10, episodes: 31",
+        "notes: read as lessons in Markdown: lessons: 2, episodes: 6",
+        "bakery.yaml: read as a vocabulary pack: words: 1, relations: 1",
+        "bench.yaml: read as a bench: lessons: 1, episodes: 1",
+        "fill.yaml: read as filler for control arms: corrections: 1",
+        f"note: {folder}: not read: todo.md",
+        "faults: 0",
+    ):
+        assert expected in lines, err
+    assert any(
+        line.startswith("rye.yaml, ")
+        and line.endswith("sub/cases.jsonl: read as curricula: 2, of them under the contract: 2")
+        for line in lines
+    )
+    for one in ("notes/frozen-samples.md", ".rose/nodes/lab/prewet-tips.md", "bakery.yaml",
+                ".rose/episodes/2025-02-03-acetone.json", "notes/episodes.jsonl"):  # fmt: skip
+        path = folder / one
+        if not path.exists():
+            path = next(path.parent.glob("*.*"))
+        code, out, err = run(capsys, "check", path)
+        assert (code, out) == (0, ""), one
+        assert err.count("read as") == 1
+
+
+def test_check_tells_every_fault_of_every_kind_at_once(capsys, tmp_path):
+    folder = mixed(tmp_path / "project")
+    (folder / "bakery.yaml").write_text(PACK.replace("pos: noun", "pos: nown"))
+    (folder / "bench.yaml").write_text(BENCH.replace("title: P, ", "").replace("Take 5672.", "5"))
+    (folder / "rye.yaml").write_text(MINE.replace("probe", "prob"))
+    (folder / "sub" / "cases.jsonl").write_text('{"concept": "oat"}\n')
+    (folder / "notes" / "frozen-samples.md").write_text("---\ntitle: x\n")
+    (folder / "skills" / "a").mkdir(parents=True)
+    (folder / "skills" / "a" / "SKILL.md").write_text("Text.")
+    (folder / "skills" / "episodes.jsonl").write_text('{"task": "a", "good": "b"}\n')
+    node = next((folder / ".rose" / "nodes" / "lab").glob("*.md"))
+    node.write_text("no front matter")
+    code, out, _ = run(capsys, "check", folder)
+    assert code == 1
+    for expected in (
+        "bakery.yaml:3: `pos` has no 'nown'",
+        "bench.yaml:3: a lesson lacks `title`",
+        "bench.yaml:4: the trap has",
+        "rye.yaml:1: a curriculum lacks `probe`",
+        "rye.yaml:2: a curriculum has no key `prob`",
+        'cases.jsonl:1: a curriculum lacks `probe`; write `"probe": "…"`',
+        "frozen-samples.md:1: begins with `---`",
+        "skills/episodes.jsonl: has episodes, and no lesson in Markdown lies beside it",
+        f"{node.name}:1: has no front matter",
+    ):
+        assert expected in out, out
+    assert "a curriculum" not in "".join(line for line in out.splitlines() if "skills" in line)
+
+
+def test_check_finds_nothing_to_read(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("x")
+    code, out, err = run(capsys, "check", tmp_path)
+    assert (code, out) == (2, "")
+    assert f"nothing in {tmp_path} is read" in err
+    (tmp_path / "nodes").mkdir()
+    code, out, err = run(capsys, "check", tmp_path, "demo_store")
+    assert code == 1
+    assert "has no lesson that could be used" in out
+    assert "demo_store: read as" in err, "one empty store stops no other"
 
 
 def test_check_names_what_is_bundled_where_nothing_is_there(capsys):
@@ -217,8 +315,8 @@ def test_check_and_lane_tell_curricula_from_lessons_beside_them(capsys, tmp_path
     shutil.copy(bundled_path("curricula", "dev", "hope.yaml"), tmp_path / "mine")
     code, out, err = run(capsys, "check", tmp_path / "mine")
     assert (code, out) == (0, "")
-    assert "curricula read: 1" in err
-    assert "lessons read: 2" in err
+    assert "mine/hope.yaml: read as curricula: 1, of them under the contract: 1" in err
+    assert "mine/notes: read as lessons in Markdown: lessons: 2, episodes: 6" in err
     assert [c.concept for c in cc.load_curricula(tmp_path / "mine")] == ["hope"]
 
 

@@ -18,7 +18,8 @@ from corecurves.compress import Draft
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.bench import check_bench
 from corecurves.files.bench_writer import bench_texts, dump_yaml, write_bench
-from corecurves.files.store import open_store, read_layout
+from corecurves.files.layout import read_layout
+from corecurves.files.store import open_store
 from corecurves.files.yaml_text import Reader
 from corecurves.protocol.split import leaks
 from corecurves.specs import (

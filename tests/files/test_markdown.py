@@ -9,7 +9,7 @@ from corecurves.bundled import bundled_path
 from corecurves.cli.main import cli
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.markdown import load_markdown, looks_like_markdown
-from corecurves.files.store import is_store, open_store
+from corecurves.files.store import open_store
 
 FULL = "# The broker's port\n\nIn staging the broker listens on port 6112, not on another one.\n"
 SHORT = "Staging: port 6112.\n"
@@ -209,11 +209,11 @@ def test_a_folder_that_is_none(tmp_path):
 
 
 def test_what_is_taken_for_one(folder):
-    assert is_store(folder)
+    assert looks_like_markdown(folder)
     (folder / "episodes.jsonl").unlink()
-    assert is_store(folder)  # a level beside its lesson
+    assert looks_like_markdown(folder)  # a level beside its lesson
     (folder / "port.L1.md").unlink()
-    assert not is_store(folder)  # any folder has a text in it
+    assert not looks_like_markdown(folder)  # any folder has a text in it
     assert not looks_like_markdown(folder / "port.md")
     inner = bundled_path("episodes", "demo_store") / "nodes" / "lab"
     assert open_store(inner).name == "demo_store"
@@ -223,7 +223,7 @@ def test_the_command_line_reads_it(folder):
     runner = CliRunner()
     result = runner.invoke(cli, ["check", str(folder)], standalone_mode=False)
     assert result.return_value == 0
-    assert "lessons read: 1, episodes: 1" in result.stderr
+    assert "read as lessons in Markdown: lessons: 1, episodes: 1" in result.stderr
     write(folder, {"port.L1.md": FULL})
     result = runner.invoke(cli, ["check", str(folder)], standalone_mode=False)
     assert result.return_value == 1

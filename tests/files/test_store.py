@@ -13,8 +13,9 @@ import corecurves as cc
 from corecurves.bundled import bundled_path
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.front_matter import plain, read_node
+from corecurves.files.layout import read_layout
 from corecurves.files.recorded import read_episode
-from corecurves.files.store import find_store, open_store, read_layout, refuse_inside
+from corecurves.files.store import find_store, open_store, refuse_inside
 from corecurves.specs import Store
 
 
@@ -536,7 +537,7 @@ def test_stats_are_finite_numbers():
         ("id: a\nlevel: 0\nid: b", "n.md:4: `id` stands twice"),
         ("id: a\nlevel: 0\nx: 1\nx: 2", "n.md:5: `x` stands twice"),
         ("id: [a]\nlevel: 0", "n.md:2: `id` is a list; write text"),
-        ("id: a\nlevel: 0\nstatus: draft", "n.md:4: `status` is 'draft'; it may be active, disp"),
+        ("id: a\nlevel: 0\nstatus: draft", "n.md:4: `status` is 'draft'; it may be active, merg"),
         ("id: a\nlevel: 0\nparents: {b: 1}", "n.md:4: `parents` is a mapping; write a list"),
         ("id: a\nlevel: 0\ncovers_tasks:\n- [x]", "n.md:5: `covers_tasks` is a list; write text"),
         ("id: a: b\nlevel: 0", "n.md:2: is not YAML"),
