@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["ALPHABETIC", "HANGUL", "KATAKANA", "UNSPACED", "grams", "joined", "pieces"]
+__all__ = [
+    "ALPHABETIC",
+    "HANGUL",
+    "KATAKANA",
+    "UNSEPARATED",
+    "UNSPACED",
+    "grams",
+    "joined",
+    "pieces",
+]
 
 KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff"
 HANGUL = "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff"
@@ -36,7 +45,8 @@ _ENDING = re.compile(
 _PARTICLE = re.compile(
     f"(?<=[{HANGUL}])[\uc740\ub294\uc774\uac00\uc744\ub97c\uc758\uc5d0\ub3c4\ub85c\uc640\uacfc\ub9cc]$"
 )
-_UNSEPARATED = re.compile(f"[{_WHOLE}\u3001-\u303f\uff01-\uff0f\uff1a-\uff1f]")
+UNSEPARATED = re.compile(f"[{_WHOLE}\u3001-\u303f\uff01-\uff0f\uff1a-\uff1f]")
+"""A sign that no space stands beside."""
 _PIECE = re.compile(
     rf"(?:[{_HAN}]{{1,4}}[{_HIRAGANA}]*|[{_HIRAGANA}]+|[{KATAKANA}]+|[{ALPHABETIC}]{{1,4}}|[^{_WHOLE}]+)"
     rf"(?:[^\w\s]+(?![^{_WHOLE}\W]))?"
@@ -89,7 +99,7 @@ def pieces(text: str) -> list[str]:
     """
     found: list[str] = []
     for chunk in text.split():
-        found += _PIECE.findall(chunk) if _UNSEPARATED.search(chunk) else [chunk]
+        found += _PIECE.findall(chunk) if UNSEPARATED.search(chunk) else [chunk]
     return found
 
 
@@ -113,6 +123,6 @@ def joined(parts: Sequence[str]) -> str:
     """
     text = ""
     for part in parts:
-        close = not text or _UNSEPARATED.match(text[-1]) or _UNSEPARATED.match(part)
+        close = not text or UNSEPARATED.match(text[-1]) or UNSEPARATED.match(part)
         text += part if close else f" {part}"
     return text

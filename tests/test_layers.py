@@ -12,7 +12,7 @@ LINES = [
     {"names"},
     {"errors"},
     {"arguments", "reply", "scripts"},
-    {"text", "stats", "canonical", "bundled", "redact", "json_text"},
+    {"text", "stats", "canonical", "bundled", "redact", "json_text", "blocks"},
     {"markup"},
     {"specs", "schema", "spec_strings", "lexical"},
     {"files"},

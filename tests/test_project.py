@@ -58,7 +58,7 @@ def test_every_core_dependency_is_imported_or_explained():
     explained = {"h5py": "h5netcdf does not bring it", "ipykernel": "reports run in its kernel",
                  "ipywidgets": "fixed by the design", "seaborn": "fixed by the design"}  # fmt: skip
     modules = {"pyyaml": "yaml", "bpe-openai": "bpe_openai", "lazy-loader": "lazy_loader",
-               "beautifulsoup4": "bs4"}  # fmt: skip
+               "beautifulsoup4": "bs4", "markdown-it-py": "markdown_it"}  # fmt: skip
     source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "corecurves").rglob("*.py"))
     for name in table(pyproject()["project"]["dependencies"]):
         module = modules.get(name, name)

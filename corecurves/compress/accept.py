@@ -7,12 +7,14 @@ what is measured there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from corecurves.blocks import blocks, code_of, lines_of, pair_of
 from corecurves.canonical import digest, stable_seed
 from corecurves.compress.base import Draft, TrainView
 from corecurves.engine.plan import Plan
@@ -26,6 +28,8 @@ from corecurves.text import count_tokens
 
 __all__ = ["Replay", "Verdicts", "form_fault", "lost", "passing"]
 
+_RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|?)+")
+_RUN_ON = re.compile(r"\S\s*(?:`{3}|~{3})\S*\s|\|\s*:?-{3,}:?\s*\|.*\w")
 _SAMPLING = {"temperature": 0.0, "max_tokens": 512}
 """Of a model that is asked."""
 
@@ -161,6 +165,9 @@ def form_fault(draft: Draft, view: TrainView, holders: Collection[str]) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError:
         return "the draft holds half a character, which no file can hold"
+    layout = _layout_fault(text, view.before)
+    if layout:
+        return layout
     tokens = count_tokens(text)
     if tokens > view.budget:
         return f"it has {tokens} tokens; at most {view.budget} are allowed"
@@ -173,6 +180,36 @@ def form_fault(draft: Draft, view: TrainView, holders: Collection[str]) -> str:
             return f"the claim '{claim.claim}': {unknown('kind', claim.kind, DROPPED_KINDS)}"
         if claim.holder not in holders:
             return f"the claim '{claim.claim}': {unknown('holder', claim.holder, list(holders))}"
+    return ""
+
+
+def _layout_fault(text: str, before: str) -> str:
+    """What a draft made of code, tables and values that it should keep as they are or leave out."""
+    code, ends = code_of(text)
+    if not ends and code_of(before)[1]:
+        return "a code block in it has no end"
+    for line in code:
+        if line not in before:
+            return (
+                f"the line of code '{line}' is not in the text before; keep code, or leave it out"
+            )
+    lines, old = lines_of(text), {line.strip() for line in lines_of(before)}
+    for block in blocks(text):
+        for line in map(str.strip, lines[block.start : block.end]):
+            if block.kind in ("head", "row") and line not in old and not _RULE.fullmatch(line):
+                return (
+                    f"the row '{line}' is in no table of the text before; keep rows, or leave out"
+                )
+            if block.kind in ("prose", "pair", "item") and line not in old and _RUN_ON.search(line):
+                return f"a code block or a table is run into one line, '{line}'"
+    values: dict[str, dict[str, str]] = {}
+    for key, value in filter(None, map(pair_of, lines_of(before))):
+        values.setdefault(key.casefold(), {})[value.rstrip(".")] = key
+    for key, value in filter(None, map(pair_of, lines)):
+        own, bare = values.get(key.casefold()), value.rstrip(".")
+        other = next((name for name, theirs in values.items() if bare in theirs), "")
+        if own is not None and bare not in own and other:
+            return f"'{key}: {value}' has the value of {values[other][bare]}"
     return ""
 
 

@@ -24,6 +24,9 @@ _RULES = (
 )
 """Kind of a span: that of the first pattern in it; a step where there is none."""
 _KINDS = [(kind, re.compile(pattern)) for kind, pattern in _RULES]
+_COMMAS = " ,;:，；：、"
+_PLAIN = re.compile(r"[\s.,;:!?…–—\-*_=|#>\"'()，。；：、！？]*")
+"""Signs that say nothing alone."""
 _FUNCTION_WORDS = frozenset(
     words(
         """
@@ -35,7 +38,13 @@ _FUNCTION_WORDS = frozenset(
     )
 )
 
-NEGATIONS = frozenset(words("no not never nor none neither without except unless only cannot"))
+NEGATIONS = frozenset(
+    words(
+        "no not never nor none neither without except unless only cannot can't don't doesn't "
+        "didn't won't isn't aren't wasn't weren't shouldn't mustn't couldn't wouldn't needn't "
+        "haven't hasn't hadn't"
+    )
+)
 """Words without which a text says something else."""
 
 
@@ -86,7 +95,7 @@ def kind_of(span: str) -> str:
 
 
 def claims_of(spans: Iterable[str], holder: str) -> tuple[Dropped, ...]:
-    """Claims that spans stand for.
+    r"""Claims that spans stand for.
 
     Parameters
     ----------
@@ -98,16 +107,23 @@ def claims_of(spans: Iterable[str], holder: str) -> tuple[Dropped, ...]:
     Returns
     -------
     tuple of Dropped
-        One for each span that has a word to tell; one for all together where none has.
+        One for each span that has a word to tell, or signs and no word, as ``\.``; one for all
+        together where none has.
 
     Examples
     --------
     >>> claims_of(["of the", ", on port 6112"], "L0")
     (Dropped(claim='on port 6112', kind='parameter', holder='L0'),)
     """
-    found = [" ".join(span.split()).strip(" ,;:.") for span in spans]
-    told = [span for span in found if telling(span)] or [" … ".join(filter(None, found))]
+    found = [_bare(" ".join(span.split())) for span in spans]
+    told = [x for x in found if telling(x) or (not words(x) and not _PLAIN.fullmatch(x))]
+    told = told or [" … ".join(filter(None, found))]
     return tuple(Dropped(span, kind_of(span), holder) for span in dict.fromkeys(told) if span)
+
+
+def _bare(span: str) -> str:
+    """A span without the commas and stops around it, which are the sentence's."""
+    return span.lstrip(_COMMAS).rstrip(f"{_COMMAS}.。") if words(span) else span
 
 
 def derived_claims(before: str, text: str, holder: str) -> tuple[Dropped, ...]:

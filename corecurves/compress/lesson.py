@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from corecurves.blocks import lines_of
 from corecurves.canonical import stable_seed
 from corecurves.compress.accept import Replay, form_fault, lost, passing
 from corecurves.compress.base import Draft, TrainEpisode, TrainView
@@ -176,8 +178,9 @@ class Maker:
             reraise_if_stopping(error)
             status, reason = failure(error)
             return Draft(""), f"the compressor gave no draft ({status}): {reason}"
-        # As a file gives it back: lines end in one way, and no blank lines stand around the text.
-        text = draft.text.replace("\r\n", "\n").replace("\r", "\n").strip()
+        # As a file gives it back: lines end in one way, and no blank lines stand around the text;
+        # the first line keeps its indentation, which may be that of code.
+        text = re.sub(r"\A(?:[^\S\n]*\n)+", "", "\n".join(lines_of(draft.text)).rstrip())
         return Draft(text, tuple(draft.dropped)), ""
 
     def _made(self, lesson: Lesson, before: Level, draft: Draft, replay: Replay) -> Level:

@@ -1,4 +1,4 @@
-"""Compression by leaving out words: those that the model could have guessed."""
+"""Compression by leaving out words, and blocks: those that the model could have guessed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from corecurves.compress.base import Draft, TrainView
 from corecurves.compress.claims import NEGATIONS, claims_of, telling
+from corecurves.compress.units import Note, by_word
 from corecurves.models.base import Message
 from corecurves.specs import Identity
 from corecurves.text import count_tokens
@@ -18,15 +19,16 @@ __all__ = ["Prune"]
 class Prune:
     """Words with the lowest self-information dropped, until the text fits.
 
-    The self-information of a word is −log p(word | the words before it), in nats: the difference
+    The self-information of a word is −log p(word | the text before it), in nats: the difference
     between the log-probabilities of two beginnings of the text, which any model that scores gives.
     Words of a span that is to be kept go last, and before them those that a hint holds, and
-    negations.
+    negations. Code, a link, a number, ``key: value``, an item of a list, a row of a table, a code
+    block go whole, by the mean of their words.
 
     Parameters
     ----------
     model : Model
-        Who scores: one call a word of the level before, once for all tries.
+        Who scores: one call a word or block of the level before, once for all tries.
     negations : bool
         Whether *not*, *no*, *only* and the like are kept longer. A model finds them easy to guess;
         without them a text says the opposite, and a replay need not see it: SmolLM2 made "do rerun
@@ -50,7 +52,7 @@ class Prune:
     def identity(self) -> Identity:
         """Name, version and the model."""
         settings = {"negations": self.negations, "model": self.model.identity.content()}
-        return Identity("prune", "1", settings)
+        return Identity("prune", "2", settings)
 
     async def compress(self, view: TrainView) -> Draft:
         """Drop words until the text fits; see `Compressor.compress`.
@@ -65,60 +67,52 @@ class Prune:
         Draft
             What is left, and a claim for each run of words that is gone.
         """
-        words = view.before.split()
-        told = await self._information(view.title, view.before, words)
-        guard = _guards(words, view, NEGATIONS if self.negations else frozenset())
-        order = sorted(range(len(words)), key=lambda i: (guard[i], told[i], i))
-        low, high = 0, len(words) - 1
+        note = Note(view.before, by_word)
+        told = await self._information(view.title, note)
+        guard = _guards(note, view, NEGATIONS if self.negations else frozenset())
+        order = sorted(note.free, key=lambda i: (guard[i], told[i], i))
+
+        def fits(gone: int) -> bool:
+            return count_tokens(note.text(order[gone:], mend=False)) <= view.budget
+
+        low, high = 0, len(order) - 1
         while low < high:
             # The fewest words that have to go: fewer words are never more tokens by much.
             middle = (low + high) // 2
-            if count_tokens(_kept(words, order[:middle])) > view.budget:
-                low = middle + 1
-            else:
-                high = middle
-        while low < len(words) - 1 and count_tokens(_kept(words, order[:low])) > view.budget:
+            low, high = (low, middle) if fits(middle) else (middle + 1, high)
+        while low < len(order) - 1 and not fits(low):
             low += 1
-        return Draft(
-            _kept(words, order[:low]), claims_of(_runs(words, set(order[:low])), view.holder)
-        )
+        kept = order[low:]
+        return Draft(note.text(kept, mend=False), claims_of(note.gone_runs(kept), view.holder))
 
-    async def _information(self, title: str, text: str, words: list[str]) -> list[float]:
-        if (title, text) not in self._known:
+    async def _information(self, title: str, note: Note) -> list[float]:
+        """Per unit, in nats a word."""
+        if (title, note.source) not in self._known:
             messages: list[Message] = [{"role": "user", "content": f"Write a note: {title}"}]
             found, before = [], 0.0
-            for end in range(1, len(words) + 1):
-                total = (await self.model.logprob(messages, " ".join(words[:end]))).total
-                found.append(before - total)
+            for unit, beginning in zip(note.units, note.beginnings(), strict=True):
+                total = (await self.model.logprob(messages, beginning)).total
+                found.append((before - total) / max(1, len(unit.text.split())))
                 before = total
-            self._known[title, text] = found
-        return self._known[title, text]
+            self._known[title, note.source] = found
+        return self._known[title, note.source]
 
 
-def _kept(words: list[str], gone: list[int]) -> str:
-    left = set(range(len(words))) - set(gone)
-    return " ".join(words[i] for i in sorted(left))
-
-
-def _runs(words: list[str], gone: set[int]) -> list[str]:
-    runs: list[list[str]] = [[]]
-    for i, word in enumerate(words):
-        if i in gone:
-            runs[-1].append(word)
-        elif runs[-1]:
-            runs.append([])
-    return [" ".join(run) for run in runs if run]
-
-
-def _guards(words: list[str], view: TrainView, more: frozenset[str]) -> list[int]:
-    """Per word 2 in a span that is to be kept, 1 in a hint or in `more`, else 0."""
+def _guards(note: Note, view: TrainView, more: frozenset[str]) -> list[int]:
+    """Per unit 2 in a span that is to be kept, 1 in a hint, in `more` or as a label, else 0."""
     hinted = more.union(*map(telling, view.preserve))
-    found = [1 if telling(word) & hinted else 0 for word in words]
+    labels = {unit.rests for unit in note.units}
+    found = [
+        1 if i in labels or telling(unit.text) & hinted else 0 for i, unit in enumerate(note.units)
+    ]
+    # Words with the unit of each; the text's own commas and stops do not belong to a span.
+    words = [
+        (word.strip(".,;:"), i) for i, unit in enumerate(note.units) for word in unit.text.split()
+    ]
     for span in (*view.load_bearing, *view.preserve):
-        inner = span.split()
+        inner = [word.strip(".,;:") for word in span.split()]
         for at in range(len(words) - len(inner) + 1) if inner else ():
-            # The text's own commas and stops do not belong to a span.
-            ends = [word.strip(".,;:") for word in words[at : at + len(inner)]]
-            if ends == [word.strip(".,;:") for word in inner]:
-                found[at : at + len(inner)] = [2] * len(inner)
+            if [word for word, _ in words[at : at + len(inner)]] == inner:
+                for _, i in words[at : at + len(inner)]:
+                    found[i] = 2
     return found

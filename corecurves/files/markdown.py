@@ -16,6 +16,7 @@ from pathlib import Path
 
 from yaml.nodes import Node
 
+from corecurves.blocks import headings
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.front_matter import split_front_matter

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import corecurves as cc
 from corecurves.compress import Extractive, Prune, Rewrite, TrainEpisode, TrainView
 from corecurves.compress.claims import claims_of, derived_claims, kind_of
-from corecurves.compress.extractive import clauses, joined
 from corecurves.compress.prune import _guards
 from corecurves.compress.resolve import as_compressor, label
 from corecurves.compress.rewrite import parse_draft
+from corecurves.compress.units import Note, by_word
 from corecurves.errors import CellFailure
 from corecurves.models.base import LogProb
 from corecurves.models.resolve import as_model
@@ -84,25 +84,6 @@ def test_without_a_trap_the_known_good_alone_counts():
     assert "6112" in draft_of(Extractive(SIMULATED), view).text
 
 
-@given(st.text(alphabet="ab .,;:!?\n\"'", max_size=60), st.integers(1, 6))
-def test_clauses_lose_no_word(text, most):
-    parts = clauses(text, most)
-    assert " ".join(part.text for part in parts).split() == text.split()
-
-
-def test_joined_is_prose_again():
-    parts = clauses("Build with 7 jobs, because links are big. Make scrub first; it helps.", 12)
-    assert joined(parts[1:]) == "Because links are big. Make scrub first; it helps."
-    assert joined(clauses("x=1, then go.", 9)[:1]) == "x=1."
-    assert joined(clauses("Use it, e.g. at night.", 9)) == "Use it, e.g. at night."
-
-
-def test_a_wrapped_line_goes_on_and_an_item_of_a_list_does_not():
-    text = "The box is\nin the grey. Close it.\n\nThen\n- wait\n- go"
-    found = [part.text for part in clauses(text, 12)]
-    assert found == ["The box is in the grey.", "Close it.", "Then", "- wait", "- go"]
-
-
 # --- prune --------------------------------------------------------------------------------------
 
 
@@ -134,7 +115,7 @@ def test_prune_drops_the_words_with_the_least_self_information():
 
 
 def test_prune_keeps_spans_and_hinted_words_longer():
-    words = ["use", "the", "broker", "on", "the", "port", "now"]
+    words = Note("use the broker on the port now", by_word)
     view = view_of(load_bearing=("the broker",), preserve=("Which port?",))
     assert _guards(words, view, frozenset({"now"})) == [0, 2, 2, 0, 0, 1, 1]
     held = draft_of(
