@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import corecurves as cc
+from corecurves.compress.claims import telling
 from corecurves.protocol.rose_arms import fit, served_text, within_length
 from corecurves.scripts import grams, joined, pieces
 from corecurves.specs import Lesson, Level
@@ -73,6 +74,11 @@ def test_arms_of_a_lesson_without_spaces_have_its_length(text):
         assert within_length(scrambled, tokens)
     assert (text + text).startswith(served_text("truncation", lesson, lesson.levels[1], [], 0))
     assert within_length(fit([text], tokens // 2), tokens // 2)
+
+
+def test_words_that_tell_a_text_from_others_are_groups():
+    assert telling("决心需要勇气") & telling("勇气是决心") == {"决心", "勇气"}
+    assert telling("です") == frozenset()
 
 
 def test_curricula_and_stores_of_these_scripts_load(tmp_path):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
+from corecurves.scripts import grams
 from corecurves.specs import Dropped
 from corecurves.text import words
 
@@ -66,7 +67,7 @@ def telling(text: str) -> frozenset[str]:
     >>> sorted(telling("Set the port to 6112."))
     ['6112', 'port', 'set']
     """
-    return frozenset(words(text)) - _FUNCTION_WORDS
+    return frozenset(part for word in words(text) for part in grams(word)) - _FUNCTION_WORDS
 
 
 def kind_of(span: str) -> str:
