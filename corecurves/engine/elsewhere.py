@@ -193,7 +193,10 @@ class _Worker:
         with self._lock:
             number = next(self._numbers)
             self._jobs[number] = running, inbox
-            self._send(("run", number, actor, job))
+            # An interpreter that stayed was started in the folder and environment of its time.
+            variables = {k: v for k, v in os.environ.items() if k != "PYTHONHASHSEED"}
+            here = pickle.dumps((os.getcwd(), variables))
+            self._send(("run", number, actor, job, here))
         if not self._open:
             self._hand_over(number, None, UsageError(_DIED))
         return number

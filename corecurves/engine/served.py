@@ -55,8 +55,13 @@ class _Server:
     def take(self, what: str, number: int, *more: bytes) -> None:
         self._used = time.monotonic()
         if what == "run":
+            folder, variables = pickle.loads(more[-1])
+            os.chdir(folder)
+            os.environ.update(variables)
+            for gone in os.environ.keys() - variables.keys() - {"PYTHONHASHSEED"}:
+                del os.environ[gone]
             self._sinks[number] = Sink(lambda *records: self._say(number, records))
-            self._pool.submit(self._work, number, *more)
+            self._pool.submit(self._work, number, *more[:-1])
         elif number in self._sinks:
             self._sinks[number].stop()
 

@@ -9,11 +9,13 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+import numpy as np
 import pytest
 from engine.elsewhere_systems import Dies, Hashed, Says, Slow, Stays
 from helpers import curriculum
 
 import corecurves as cc
+from corecurves.bundled import bundled_path
 from corecurves.engine import elsewhere
 from corecurves.engine.ledger import Ledger
 from corecurves.errors import UsageError
@@ -181,3 +183,21 @@ def test_sampled_replies_have_seed_reproducibility_and_a_spread():
     plain = cc.gate_line(cc.summarize_lane(run("grounded", "dev", samples=2)))
     assert "replay determinism" in plain
     assert "between seeds" not in plain
+
+
+def test_a_replay_has_the_folder_and_the_environment_of_its_run(tmp_path, monkeypatch):
+    """Also where its interpreter was started for an earlier run."""
+    pytest.importorskip("openai")
+    pack = bundled_path("curricula", "packs", "en_core_cognition_v1.yaml").read_text()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.yaml").write_text(pack)
+        monkeypatch.chdir(tmp_path / name)
+        ds = run(f"grounded?pack={name}.yaml", "dev", arms="taught")
+        assert determinism(ds) == 1
+    # Nobody listens there: what is tested is that the replay gets as far as the first run.
+    spec = "in-context:openai:m@http://127.0.0.1:9/v1?key_env=TEST_LATE_KEY&attempts=1"
+    monkeypatch.setenv("TEST_LATE_KEY", "sk-test-000")
+    with pytest.warns(UserWarning, match="cells have no result"):
+        ds = run(spec, TWO[:1], arms="taught")
+    assert set(np.unique(ds.replay_status)) <= {"", "call_failed"}
