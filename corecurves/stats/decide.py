@@ -116,9 +116,9 @@ def units_to_decide(
 
     Notes
     -----
-    The luck of the units seen is in the answer. From few units it is too small: simulated, stores
-    of the size that 8 lessons named were decided in a third to two thirds of cases, not in four of
-    five; from 40 lessons in 70 to 100 % (``tests/benchmarks/coverage.py``).
+    The luck of the units seen is in the answer. From few units it is often too small: simulated,
+    stores of the size that 8 lessons named were decided in 34 to 84 % of cases, not in four of
+    five; from 40 lessons in 79 to 98 % (``tests/benchmarks/coverage.py``).
 
     Examples
     --------
