@@ -34,7 +34,7 @@ class ExitCode(IntEnum):
 
     FINE = 0
     FINDINGS = 1
-    """Faults were found in files, or a report has a failed cell."""
+    """Faults were found in files, a report has a failed cell, or nothing could be taught."""
     USAGE = 2
     """The call or its input is wrong."""
     FAILED_CELLS = 3

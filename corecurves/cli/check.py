@@ -84,10 +84,10 @@ def _curricula(sources: list[str | Path], notes: list[str]) -> Iterator[Fault]:
     from corecurves.files.contract import contract_notes
     from corecurves.files.curricula import check_curricula
     from corecurves.files.packs import load_pack
-    from corecurves.protocol.reviewed import check_reviewed
+    from corecurves.protocol.reviewed import check_reviewed, refusal_notes
 
     found, faults = check_curricula(list(dict.fromkeys(sources)))
-    notes += contract_notes(found, load_pack())
+    notes += [*contract_notes(found, load_pack()), *refusal_notes(found)]
     kept = sum(curriculum.contract for curriculum in found)
     click.echo(
         f"{_few(map(str, sources))}: read as curricula: {len(found)}, of them under the contract: "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value
+from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -89,6 +90,7 @@ def lane(
     corecurves lane mine.yaml --out mine.nc --plot mine.png
     """  # noqa: D301
     import corecurves as cc
+    from corecurves.summaries.refusals import nothing_taught
 
     check_targets(out, plot)
     ds = cc.run_lane(
@@ -110,7 +112,7 @@ def lane(
     if plot:
         save_figure(summary, Path(plot))
         click.echo(f"figure: {plot}", err=True)
-    return exit_code(ds)
+    return exit_code(ds) or (ExitCode.FINDINGS if nothing_taught(summary) else ExitCode.FINE)
 
 
 def save_figure(summary: xr.Dataset, path: Path) -> None:

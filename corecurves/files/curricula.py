@@ -288,13 +288,21 @@ def _curriculum(reader: Reader, node: Node, folder: Path, split: str) -> Curricu
     if pack and "pack" not in table and contract and outside(curriculum, pack):
         pack = None
     if pack:
-        curriculum = replace(curriculum, pack=pack.name, pack_digest=pack.digest)
+        curriculum = replace(
+            curriculum, pack=pack.name, pack_digest=pack.digest,
+            pack_source=_pack_source(text.get("pack", default) or "", folder),
+        )  # fmt: skip
     places = {key: reader.line(table[key]) for key in table}
     whole = len(reader.faults) == before
     reader.faults += check_curriculum(
         curriculum, pack, reader.name, places, reader.line(node), case=is_case
     )
     return curriculum if whole else None
+
+
+def _pack_source(name: str, folder: Path) -> str:
+    file = Path(name).suffix in (".yaml", ".yml")
+    return str(pack_path(name, folder).absolute()) if file else name
 
 
 def _pack(reader: Reader, node: Node | None, name: str | None, folder: Path) -> Pack | None:

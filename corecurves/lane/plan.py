@@ -56,6 +56,7 @@ def prepare(
                 tuple(c.text for c in arm_corrections(arm, target, loaded, filler)),
                 target.probe,
                 tuple(token.forms for token in target.tokens),
+                target.pack_source,
             )
             for arm in chosen
         )
@@ -83,7 +84,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
     for c, curriculum in enumerate(work.curricula):
         for a, arm in enumerate(arms):
             script = work.scripts[c][a]
-            taught = _taught_hashes(identity, script)
+            taught = _taught_hashes(work.system.identity_over(script.pack).content(), script)
             for s, r in itertools.product(range(samples), range(replays)):
                 shared = work.mode == "prefix" and r == 0
                 number = next(group)

@@ -44,12 +44,15 @@ class Script:
         The question after each.
     tokens : tuple of tuple of str
         Per expected token its accepted forms.
+    pack : str
+        The curriculum's own vocabulary, for a system that takes one.
     """
 
     opening: str
     corrections: tuple[str, ...]
     probe: str
     tokens: tuple[tuple[str, ...], ...]
+    pack: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class LaneWork:
         started = time.perf_counter()
         talk = None
         try:
-            talk = Talk(self.system.start(self.seeds[concept][sample]), sink)
+            talk = Talk(self.system.start(self.seeds[concept][sample], script.pack), sink)
             last = await talk.say(script.opening)
             for text in script.corrections[:k]:
                 last = await talk.say(text)
@@ -160,7 +163,7 @@ class LaneWork:
         started = time.perf_counter()
         trunk, k = None, 0
         try:
-            trunk = Talk(self.system.start(self.seeds[concept][sample]), sink)
+            trunk = Talk(self.system.start(self.seeds[concept][sample], script.pack), sink)
             if not hasattr(trunk.session, "fork"):
                 for cell in cells:
                     await self._run_fresh(cell, sink)

@@ -5,14 +5,15 @@ The contract asks that every correction is a proposition that the teaching revie
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from corecurves.errors import Fault
-from corecurves.files.packs import pack_path
-from corecurves.specs import Curriculum
+from corecurves.specs import Correction, Curriculum
+from corecurves.systems.grounded.parse import explained
 from corecurves.systems.resolve import as_system
 
-__all__ = ["check_reviewed"]
+__all__ = ["check_reviewed", "refusal_notes"]
 
 
 def check_reviewed(curricula: Iterable[Curriculum]) -> list[Fault]:
@@ -39,14 +40,56 @@ def check_reviewed(curricula: Iterable[Curriculum]) -> list[Fault]:
         if not curriculum.contract or not curriculum.pack:
             continue
         file = curriculum.source.rpartition(":")[0] or curriculum.source
-        session = as_system(f"grounded?pack={pack_path(curriculum.pack)}").start(0)
-        session.turn(curriculum.opening)
-        for k, correction in enumerate(curriculum.corrections, start=1):
-            turn = session.turn(correction.text)
-            if not turn.accepted:
-                message = (
-                    f'the review rejects correction {k}, "{correction.text}" ({turn.review}); '
-                    "write one proposition over pack words, or `contract: false`"
-                )
-                faults.append(Fault(file, correction.line, message))
+        for k, correction, reason in _refused(curriculum):
+            message = (
+                f'the review rejects correction {k}, "{correction.text}" ({reason}); '
+                "write one proposition over pack words, or `contract: false`"
+            )
+            faults.append(Fault(file, correction.line, message))
     return faults
+
+
+def refusal_notes(curricula: Iterable[Curriculum]) -> list[str]:
+    """What the embedded system would refuse of curricula that do not promise its words.
+
+    Parameters
+    ----------
+    curricula : iterable of Curriculum
+        Those that `check_reviewed` looks at are passed over.
+
+    Returns
+    -------
+    list of str
+        One a curriculum with a refused correction: how many, why, and what to teach instead.
+
+    Examples
+    --------
+    >>> import corecurves as cc
+    >>> steps = (cc.Correction("Drain the node, then delete it.", (cc.Token("drain"),)),)
+    >>> refusal_notes([cc.Curriculum("node", "What is done?", steps, contract=False)])[0][:61]
+    "'node': grounded would refuse 1 of 1 corrections (compound 1:"
+    """
+    notes = []
+    for curriculum in curricula:
+        if curriculum.contract and curriculum.pack:
+            continue
+        reasons = Counter(reason.partition(":")[0] for *_, reason in _refused(curriculum))
+        if set(reasons) <= {"duplicate"}:
+            continue
+        why = "; ".join(f"{name} {n}{explained(name)}" for name, n in reasons.items())
+        file = curriculum.source.rpartition(":")[0] or curriculum.source
+        notes.append(
+            (f"{file}: " if file else "") + f"'{curriculum.concept}': grounded would "
+            f"refuse {reasons.total()} of {len(curriculum)} corrections ({why}); retrieval and "
+            "in-context:MODEL take any text"
+        )
+    return notes
+
+
+def _refused(curriculum: Curriculum) -> Iterator[tuple[int, Correction, str]]:
+    session = as_system("grounded").start(0, curriculum.pack_source)
+    session.turn(curriculum.opening)
+    for k, correction in enumerate(curriculum.corrections, start=1):
+        turn = session.turn(correction.text)
+        if not turn.accepted:
+            yield k, correction, turn.review or "a question, which teaches nothing"

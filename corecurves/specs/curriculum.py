@@ -161,6 +161,8 @@ class Curriculum:
         Name of the pack that the words come from; ``""`` for none.
     pack_digest : str
         Digest of that pack.
+    pack_source : str
+        Where it is read from, see `load_pack`; ``""`` for none.
     contract : bool
         Whether it keeps the contract and counts in the contract's aggregates.
     source : str
@@ -175,6 +177,7 @@ class Curriculum:
     split: str = ""
     pack: str = ""
     pack_digest: str = ""
+    pack_source: str = field(default="", compare=False)
     contract: bool = True
     source: str = field(default="", compare=False)
 

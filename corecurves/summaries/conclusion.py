@@ -13,6 +13,7 @@ from corecurves.engine.dataset import check_summary
 from corecurves.markup import FIGURES, Html, box, item_list, paragraph
 from corecurves.stats import difference_interval
 from corecurves.summaries.figures import FEW, number, with_interval
+from corecurves.summaries.refusals import nothing_taught
 from corecurves.summaries.systems import identity_name
 from corecurves.systems.baselines import BASELINES
 from corecurves.text import counted
@@ -120,6 +121,8 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
         cannot.append(_NEVER.format(name, BASELINES[name]) if name in BASELINES else _ALONE)
     else:
         cannot.append(_ONE_ARM)
+    if nothing := nothing_taught(summary):
+        cannot.append(f"Anything about learning: {nothing}.")
     cannot += [*_gate(summary), *_lost(summary)]
     taught = of.get("taught", of[arms[0]])
     cannot += _limits(int(np.isfinite(taught).sum()))

@@ -12,7 +12,7 @@ from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
 from corecurves.summaries.provenance import carried
-from corecurves.summaries.refusals import refusals
+from corecurves.summaries.refusals import refusal_counts, refusals
 
 __all__ = ["GATE", "gate_arm", "summarize_lane"]
 
@@ -110,6 +110,7 @@ def summarize_lane(
         **_replay(ds, counted),
         "seed_spread": _seed_spread(ds, counted),
         "refusals": refusals(ds),
+        **refusal_counts(ds),
     }
     summary = xr.Dataset(figures).assign_coords(ci_bound=list(_BOUNDS))
     summary = summary.assign_coords({name: ds[name] for name in ds.coords if name != "replay"})

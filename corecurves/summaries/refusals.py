@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-__all__ = ["refusals"]
+__all__ = ["nothing_taught", "refusal_counts", "refusals"]
 
 
 def refusals(ds: xr.Dataset) -> xr.DataArray:
@@ -49,3 +49,58 @@ def refusals(ds: xr.Dataset) -> xr.DataArray:
     attrs = {"long_name": "corrections that the review refused", "units": "1"}
     labels = {dim: ds[dim].values for dim in ("concept", "arm")}
     return xr.DataArray(found, labels, ("concept", "arm"), attrs=attrs)
+
+
+def refusal_counts(ds: xr.Dataset) -> dict[str, xr.DataArray]:
+    """How many corrections were reviewed and refused, by arm, and each reason once.
+
+    Parameters
+    ----------
+    ds : Dataset
+        From `run_lane`.
+
+    Returns
+    -------
+    dict of str to DataArray
+        ``corrections_reviewed (arm)``, ``corrections_refused (arm)``: a correction of any sample;
+        ``refusal_reasons``: the taught arm's, without what they are about.
+    """
+    seen = ds.accepted.notnull().any("sample").sum(("concept", "k"))
+    refused = (ds.accepted == 0).any("sample").sum(("concept", "k"))
+    texts = ds.review.where(ds.accepted == 0, "").values.ravel().tolist()
+    reasons = dict.fromkeys(str(text).partition(":")[0] for text in texts if text)
+    units = {"units": "corrections"}
+    return {
+        "corrections_reviewed": seen.assign_attrs(long_name="corrections reviewed", **units),
+        "corrections_refused": refused.assign_attrs(long_name="corrections refused", **units),
+        "refusal_reasons": xr.DataArray(
+            np.array(", ".join(reasons), dtype=object),
+            attrs={"long_name": "reasons of the review", "units": "1"},
+        ),
+    }
+
+
+def nothing_taught(summary: xr.Dataset) -> str:
+    """What to do where the review refused all that was to be taught.
+
+    Parameters
+    ----------
+    summary : Dataset
+        From `summarize_lane`.
+
+    Returns
+    -------
+    str
+        One sentence; empty where something was taught, or nothing was reviewed.
+    """
+    if "taught" not in summary.arm:
+        return ""
+    taught = summary.sel(arm="taught")
+    n = int(taught.corrections_reviewed)
+    if not n or int(taught.corrections_refused) < n:
+        return ""
+    return (
+        f"nothing was taught: {summary.attrs['system']} refused all {n} corrections, so the curve "
+        "says nothing about learning; teach a system that takes any text, such as retrieval or "
+        "in-context:MODEL"
+    )

@@ -9,6 +9,8 @@ import numpy as np
 from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import decimals, with_interval
 from corecurves.summaries.lane import GATE, gate_arm
+from corecurves.summaries.refusals import nothing_taught
+from corecurves.systems.grounded.parse import explained
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,6 +175,7 @@ def text_lane(summary: xr.Dataset) -> str:
             *_refused(summary),
             *_cut_off(summary),
             gate_line(summary),
+            *filter(None, [nothing_taught(summary)]),
         ]
     )
 
@@ -232,7 +235,9 @@ def _cut_off(summary: xr.Dataset) -> list[str]:
 
 def _refused(summary: xr.Dataset) -> list[str]:
     refused = summary.refusals.to_series()
-    return [f"{concept}, {arm}: {what}" for (concept, arm), what in refused.items() if str(what)]
+    lines = [f"{concept}, {arm}: {what}" for (concept, arm), what in refused.items() if str(what)]
+    reasons = str(summary.refusal_reasons.item()).split(", ")
+    return lines + [f"{reason}{why}" for reason in reasons if (why := explained(reason))]
 
 
 def _curve(values: np.ndarray, least: np.ndarray | None = None) -> str:

@@ -89,23 +89,31 @@ class Adapter:
     @property
     def stochastic(self) -> bool:
         """Whether the answers of two seeds may differ; one that takes a seed may say that not."""
-        takes = hasattr(self.system, "start") and self._takes_seed
+        takes = hasattr(self.system, "start") and "seed" in self._takes
         return bool(getattr(self.system, "stochastic", takes))
 
-    def start(self, seed: int) -> Any:
+    def identity_over(self, pack: str) -> Identity:
+        """Who answers where a curriculum has a pack of its own."""
+        if pack and hasattr(self.system, "over"):
+            return Adapter(self.system.over(pack)).identity
+        return self.identity
+
+    def start(self, seed: int, pack: str = "") -> Any:
         """Start a session that remembers nothing.
 
         Parameters
         ----------
         seed : int
             Handed to a system whose ``start`` has a parameter ``seed``.
+        pack : str
+            The curriculum's own vocabulary; handed to one that has a parameter ``pack``.
 
         Returns
         -------
         Session
             With ``turn``.
         """
-        session = self._start(seed)
+        session = self._start({"seed": seed, "pack": pack})
         if inspect.isawaitable(session):
             getattr(session, "close", lambda: None)()
             raise UsageError("`start` is async; make it a plain function, `turn` may be async")
@@ -115,15 +123,16 @@ class Adapter:
             return _FunctionSession(session)
         raise UsageError(f"the session is a {type(session).__name__}; it needs a method `turn`")
 
-    def _start(self, seed: int) -> Any:
+    def _start(self, options: dict[str, Any]) -> Any:
         begin = getattr(self.system, "start", None)
         if begin is not None:
-            return begin(seed=seed) if self._takes_seed else begin()
+            return begin(**{name: options[name] for name in self._takes})
         return self.system if _takes_text(self.system) else self.system()
 
     @cached_property
-    def _takes_seed(self) -> bool:
-        return "seed" in inspect.signature(self.system.start).parameters
+    def _takes(self) -> tuple[str, ...]:
+        known = inspect.signature(self.system.start).parameters
+        return tuple(name for name in ("seed", "pack") if name in known)
 
     def __getstate__(self) -> dict[str, Any]:
         return copied(self)

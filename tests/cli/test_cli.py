@@ -235,7 +235,7 @@ def test_failed_cells_have_their_exit_code(capsys, monkeypatch):
     import corecurves.systems.resolve as resolve
 
     def broken(spec):
-        return type("Broken", (), {"identity": cc.Identity("broken"),
+        return type("Broken", (), {"identity": cc.Identity("broken"), "travels": False,
                                    "start": lambda self: self,
                                    "turn": lambda self, text: 1 / 0})()  # fmt: skip
 

@@ -16,7 +16,7 @@ from itertools import product
 from corecurves.specs import Pack, Relation
 from corecurves.text import normalise, words
 
-__all__ = ["Phrase", "Proposition", "Question", "Reason", "Unparsed", "parse"]
+__all__ = ["Phrase", "Proposition", "Question", "Reason", "Unparsed", "explained", "parse"]
 
 _ARTICLES = ("a", "an", "the")
 _ASKS = frozenset(words("what what's who how why tell describe explain define"))
@@ -39,6 +39,24 @@ class Reason(StrEnum):
     NOT_IN_PACK = "not in the pack"
     NEITHER = "neither side in the pack"
     DUPLICATE = "duplicate"
+
+
+_EXPLAINED = {
+    Reason.OVERRIDE: "it speaks to the system, of who it is or of what it has to do",
+    Reason.EMPTY: "there is no word in it",
+    Reason.NO_PRIOR: "a correction needs a turn before it",
+    Reason.COMPOUND: "it is no single plain claim, such as 'wisdom needs judgment': it has a "
+    "second clause, a joining word, a comma, or more than two sides",
+    Reason.RELATION: "it has no verb that the vocabulary pack knows",
+    Reason.NOT_IN_PACK: "a word of it is not in the vocabulary pack",
+    Reason.NEITHER: "no side of it is in the vocabulary pack",
+    Reason.DUPLICATE: "it was taught before",
+}
+
+
+def explained(reason: str) -> str:
+    """What a reason means, behind a colon; empty for one that is not the review's."""
+    return next((f": {text}" for known, text in _EXPLAINED.items() if known == reason), "")
 
 
 @dataclass(frozen=True)

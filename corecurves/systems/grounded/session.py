@@ -48,14 +48,15 @@ class GroundedSettings:
     seed : int
         Mixed with a session's seed into that of the vault's word vectors.
     pack : str
-        Name or path of the vocabulary pack.
+        Name or path of the vocabulary pack of every session; empty for a curriculum's own, and the
+        standard one where it has none.
     """
 
     max_hops: int = 16
     vault_capacity: int | None = None
     vault_threshold: float = 0.3
     seed: int = 0
-    pack: str = "en_core_cognition_v1"
+    pack: str = ""
 
     def __post_init__(self) -> None:
         for name in ("seed", "max_hops", "vault_capacity"):
@@ -66,7 +67,7 @@ class GroundedSettings:
         if type(self.vault_threshold) not in (int, float) or not 0 < self.vault_threshold <= 1:
             raise UsageError(f"`vault_threshold` must be in (0, 1], not {self.vault_threshold!r}")
         object.__setattr__(self, "vault_threshold", float(self.vault_threshold))
-        if not isinstance(self.pack, str) or not self.pack:
+        if not isinstance(self.pack, str):
             raise UsageError(f"`pack` must be the name or path of a pack, not {self.pack!r}")
 
 
@@ -97,13 +98,14 @@ class GroundedSystem:
     def __init__(self, settings: GroundedSettings | None = None, pack: Pack | None = None) -> None:
         self.settings = settings or GroundedSettings()
         self._given = pack
+        self._others: dict[str, GroundedSystem] = {}
 
     @cached_property
     def pack(self) -> Pack:
         """The vocabulary; a UsageError if it has words that the system says untaught."""
-        from corecurves.files.packs import load_pack
+        from corecurves.files.packs import STANDARD_PACK, load_pack
 
-        pack = self._given or load_pack(self.settings.pack)
+        pack = self._given or load_pack(self.settings.pack or STANDARD_PACK)
         if own := ", ".join(sorted(_SPOKEN & pack.by_form.keys())):
             raise UsageError(f"the grounded system says {own} untaught; leave it out of the pack")
         return pack
@@ -114,20 +116,43 @@ class GroundedSystem:
         pack = {"pack": self.pack.name, "pack_digest": self.pack.digest}
         return Identity("grounded", "1", asdict(self.settings) | pack)
 
-    def start(self, *, seed: int = 0) -> GroundedSession:
+    def over(self, pack: str) -> GroundedSystem:
+        """The same system over a curriculum's own pack.
+
+        Parameters
+        ----------
+        pack : str
+            Name or path; empty for none of its own.
+
+        Returns
+        -------
+        GroundedSystem
+            This one where it was given a pack, or has this one.
+        """
+        from corecurves.files.packs import STANDARD_PACK, load_pack
+
+        if pack in ("", STANDARD_PACK) or self._given or self.settings.pack:
+            return self
+        if pack not in self._others:
+            self._others[pack] = GroundedSystem(self.settings, load_pack(pack))
+        return self._others[pack]
+
+    def start(self, *, seed: int = 0, pack: str = "") -> GroundedSession:
         """Session that was taught nothing.
 
         Parameters
         ----------
         seed : int
             Mixed with that of the settings.
+        pack : str
+            The curriculum's own pack, see `over`.
 
         Returns
         -------
         GroundedSession
             Independent of all others.
         """
-        return GroundedSession(self, seed)
+        return GroundedSession(self.over(pack), seed)
 
 
 class GroundedSession:

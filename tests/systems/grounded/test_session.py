@@ -284,7 +284,7 @@ def test_the_words_that_it_says_untaught_are_not_in_the_pack() -> None:
         ({"vault_threshold": float("nan")}, "`vault_threshold` must be in"),
         ({"vault_threshold": "0.3"}, "`vault_threshold` must be in"),
         ({"vault_threshold": True}, "`vault_threshold` must be in"),
-        ({"pack": ""}, "`pack` must be the name or path of a pack"),
+        ({"pack": 3}, "`pack` must be the name or path of a pack"),
     ],
 )
 def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
