@@ -446,6 +446,19 @@ def test_whole_numbers_of_any_kind_are_taken():
     assert lane(samples=np.int64(2), seed=np.int32(1)).sizes["sample"] == 2
 
 
+def test_numbers_and_booleans_of_numpy_are_such():
+    class Session(Rote):
+        def start(self):
+            return self
+
+        def turn(self, text):
+            return Turn("x", vault_hits=np.int64(2), accepted=np.True_)
+
+    ds = lane(system=Session(), arms=("taught",), replays=1)
+    assert set(ds.vault_hits.values[ds.status.values == "ok"]) == {2}
+    assert float(ds.accepted.max()) == 1
+
+
 def test_a_turn_of_another_type_is_a_failure_not_an_answer():
     class Wrong:
         identity = Identity("wrong")

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 from corecurves.canonical import JSON, digest
@@ -230,7 +231,7 @@ class Talk:
             if not isinstance(getattr(turn, name), str):
                 raise TypeError(f"`{name}` of the turn is {getattr(turn, name)!r}; it must be text")
         found = turn.vault_hits
-        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
+        if found is not None and (isinstance(found, bool) or not isinstance(found, Integral)):
             raise TypeError(f"`vault_hits` of the turn is {found!r}; it must be an int or None")
         self._said.append([text, turn.surface, turn.walk_surface])
         return turn
@@ -276,7 +277,7 @@ async def _record(
         "replay_status": "ok",
         "hits": sum(found),
         "token_hits": [int(hit) for hit in found],
-        "vault_hits": answer.vault_hits,
+        "vault_hits": None if answer.vault_hits is None else int(answer.vault_hits),
         **said,
         "trace_hash": talk.trace(answer),
         "seconds": time.perf_counter() - started,
