@@ -84,6 +84,7 @@ def _curricula(sources: list[str | Path], notes: list[str]) -> Iterator[Fault]:
     from corecurves.files.contract import contract_notes
     from corecurves.files.curricula import check_curricula
     from corecurves.files.packs import load_pack
+    from corecurves.files.yaml_text import spelled
     from corecurves.protocol.reviewed import check_reviewed, refusal_notes
 
     found, faults = check_curricula(list(dict.fromkeys(sources)))
@@ -94,7 +95,7 @@ def _curricula(sources: list[str | Path], notes: list[str]) -> Iterator[Fault]:
         f"{kept}",
         err=True,
     )
-    yield from (*faults, *check_reviewed(found))
+    yield from (*faults, *map(spelled, check_reviewed(found)))
 
 
 def _vocabulary(kind: str, path: Path) -> Iterator[Fault]:

@@ -193,7 +193,8 @@ def _servings(
 ) -> Iterator[tuple[str, str | None]]:
     texts = list(case.lessons.values())
     yield "none", None
-    yield "first", texts[0]
+    if texts:
+        yield "first", texts[0]
     if len(texts) > 1:
         yield "second", texts[1]
         yield "all", "\n\n".join(texts)

@@ -186,6 +186,16 @@ def test_check_tells_every_fault_of_every_kind_at_once(capsys, tmp_path):
     assert "a curriculum" not in "".join(line for line in out.splitlines() if "skills" in line)
 
 
+def test_check_advises_a_JSON_file_in_JSON_after_the_review_too(capsys, tmp_path):
+    case = {"concept": "trust", "curriculum": ["Trust zaps courage."], "probe": "What is trust?",
+            "expected_tokens": ["courage"], "pack": "en_core_cognition_v1"}  # fmt: skip
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    code, out, _ = run(capsys, "check", tmp_path)
+    assert code == 1
+    assert "the review rejects correction 1" in out
+    assert out.rstrip().endswith('or `"contract": false`')
+
+
 def test_check_finds_nothing_to_read(capsys, tmp_path):
     (tmp_path / "a.txt").write_text("x")
     code, out, err = run(capsys, "check", tmp_path)

@@ -341,6 +341,19 @@ def test_faults_of_rose_bench(rose_bench, change, message):
     assert any(message in str(fault) for fault in faults), faults
 
 
+def test_cases_of_rose_bench_are_served_what_they_name(rose_bench):
+    quiet = {"ledger": False, "progress": False, "samples": 1}
+    ds = cc.run_served_cases(rose_bench, lambda messages: "x", grader=lambda case: True, **quiet)
+    done = (ds.status == "ok").sel(sample=0)
+    found = {str(c): ds.served.values[done.sel(case=c).values].tolist() for c in ds.case.values}
+    assert found == {"both": ["none", "first", "second", "all"], "alone": ["none", "first"],
+                     "other": ["none", "first"], "moved": ["none", "first", "second", "all"],
+                     "nothing": ["none"]}  # fmt: skip
+    ds = cc.run_recall_eval(rose_bench, "bm25", whole_store=True, ledger=False, progress=False)
+    useful = {str(e): int(ds.used.sel(episode=e).sum()) for e in ds.episode.values}
+    assert useful == {"both": 2, "alone": 1, "other": 0, "moved": 2, "nothing": 0}
+
+
 def test_short_names_are_a_pair(tmp_path):
     episode = changed((*EPISODE, "good"), ["Use Poppins 6112.", "Poppins 6112."])
     episode = changed((*EPISODE, "trap"), ["Use Helvetica 56.", "Helvetica 56."], episode)

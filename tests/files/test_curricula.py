@@ -7,6 +7,7 @@ import corecurves as cc
 from corecurves.errors import FileFaults, UsageError
 from corecurves.files.contract import contract_notes
 from corecurves.files.curricula import check_curricula, load_filler, splits
+from corecurves.protocol.reviewed import check_reviewed
 from corecurves.specs import Curriculum, Token
 
 GOOD = """\
@@ -161,6 +162,8 @@ def test_words_outside_our_pack_are_no_fault_where_no_pack_is_named(tmp_path):
     ds = cc.run_lane(path, "in-context:simulated", ledger=False, progress=False)
     assert cc.summarize_lane(ds).attrs["aggregates_over"] == "contract"
     assert contract_notes(cc.load_curricula([CASE]), cc.load_pack()) == []
+    (case,) = cc.load_curricula([CASE | {"curriculum": ["Trust!", "Courage!"]}])
+    assert (case.pack, check_reviewed([case])) == ("", []), "no review stands above a case"
     (mine,) = cc.load_curricula(
         {
             "concept": "lantern",

@@ -418,7 +418,9 @@ def test_a_lesson_that_was_used_and_not_served_is_named(tmp_path):
         {"id": "e", "served": ["a"], "used": ["a", "b"]},
         {"id": "f", "served": [], "used": ["b"]},
     ])  # fmt: skip
-    (note,) = open_store(tmp_path).skipped
+    store = open_store(tmp_path)
+    assert "2 lessons, 2 episodes" in repr(store), "one that used both is one"
+    (note,) = store.skipped
     assert note.startswith("1 episode used a lesson that was not served")
     assert note.endswith("(e: b)")
 
