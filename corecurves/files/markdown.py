@@ -20,7 +20,6 @@ from corecurves.blocks import headings
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.front_matter import split_front_matter
-from corecurves.files.headings import headings
 from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
 from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
 from corecurves.files.pairs import unlike_note
