@@ -55,13 +55,14 @@ def summarize_rose(
         passed), ``tokens``, ``shift`` against control, ``advantage`` of the treatment over the
         arm, and the counts ``cells (…, status)``, ``cells_planned``, ``_judged``, ``_failed``,
         ``_leaked``. By part and level: ``change`` against L0 (negative where transfer is lost),
-        paired by episode, ``retained``, ``token_ratio``, ``episodes_kept``, ``_lost``, ``_gained``
-        and ``_failed_at_both``. By kind: ``lift``, ``lessons_planned``, ``lessons_common``. Each
-        estimate has ``_ci``, ``_n`` (lessons), ``_episodes`` and ``_unit``, which says what the
-        interval is over. By lesson: ``lesson_transfer``, ``lesson_change``, ``left_out``; by
-        episode: ``episode_transfer`` with its ``_bounds`` as above, ``episode_planned`` and
-        ``_unjudged`` cells, ``episode_change``, ``fate``; and of shorter levels, run or
-        not, the held-out episodes ``pair``, those left out because they leaked, ``leaked_pair``,
+        paired by episode, ``retained``, ``token_ratio``, ``episodes_kept``, ``_lost``, ``_gained``,
+        ``_failed_at_both`` and ``_undecided`` (a side has no result). By kind: ``lift``,
+        ``lessons_planned``, ``lessons_common``. Each estimate has ``_ci``, ``_n`` (lessons),
+        ``_episodes`` and ``_unit``, which says what the interval is over. By lesson:
+        ``lesson_transfer``, ``lesson_change``, ``left_out``; by episode: ``episode_transfer`` with
+        its ``_bounds`` as above, ``episode_planned`` and ``_unjudged`` cells, ``episode_change``,
+        ``fate``; and of shorter levels, run or not, the held-out episodes ``pair``, those left out
+        because they leaked, ``leaked_pair``,
         and as ``nothing_left (level)`` where that is all of them.
 
     Raises

@@ -26,6 +26,7 @@ PARTS = ("all", "thesis", "planted")
 """Whose losses: every lesson's; those that the thesis is about; those that were planted by hand."""
 
 FATES = ("kept", "lost", "gained", "failed_at_both")
+UNDECIDED = "undecided"
 """What became of an episode at a shorter level; it passes where most of its samples do."""
 
 Flags = NDArray[np.bool_]
@@ -83,11 +84,12 @@ def losses(
     fate = _fates(cells)
     full, short = cells.at(FULL, CEILING), [cells.at(i, TREATMENT) for i in cells.drawn]
     ratio = np.full(shape, np.nan)
-    fates = np.zeros((*shape, len(FATES)))
+    fates = {name: np.zeros(shape) for name in (*FATES, UNDECIDED)}
     for k, p, i in np.ndindex(*shape):
         lessons = groups[k] & parts[p, :, i]
-        for f, name in enumerate(FATES):
-            fates[k, p, i, f] = (fate[lessons, :, i] == name).sum()
+        for name in FATES:
+            fates[name][k, p, i] = (fate[lessons, :, i] == name).sum()
+        fates[UNDECIDED][k, p, i] = (_both_planned(cells, i) & (fate[..., i] == ""))[lessons].sum()
         if i in cells.drawn and full and (place := short[cells.drawn.index(i)]):
             tokens = cells.tokens[lessons]
             both = ~np.isnan(tokens[:, place[0], place[1]]) & (tokens[:, full[0], full[1]] > 0)
@@ -122,11 +124,9 @@ def losses(
                          "t with a floor", confidence, lifted),
         "token_ratio": xr.DataArray(ratio, dims=dims, attrs=label("tokens / tokens of L0")),
     }  # fmt: skip
-    for f, name in enumerate(FATES):
+    for name, values in fates.items():
         text = f"episodes {name.replace('_', ' ')}"
-        found[f"episodes_{name}"] = xr.DataArray(
-            fates[..., f], dims=dims, attrs=label(text, "episodes")
-        )
+        found[f"episodes_{name}"] = xr.DataArray(values, dims=dims, attrs=label(text, "episodes"))
     return found
 
 
@@ -250,6 +250,13 @@ def _episode_losses(cells: RoseCells) -> Floats:
     for i in cells.drawn:
         loss[:, :, i] = cells.episodes(cells.passed, i, TREATMENT) - full
     return loss
+
+
+def _both_planned(cells: RoseCells, level: int) -> NDArray[np.bool_]:
+    """Episodes that were to be run with L0 and at a level, of shape (concept, episode)."""
+    where = cells.at(FULL, CEILING), cells.at(level, TREATMENT)
+    found = [(cells.status[:, :, *at] != "").any(axis=-1) if at else False for at in where]
+    return np.broadcast_to(found[0] & found[1], cells.passed.shape[:2])
 
 
 def _fates(cells: RoseCells) -> NDArray[Any]:

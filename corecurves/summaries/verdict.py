@@ -216,8 +216,9 @@ def _level(
     return LevelVerdict(
         level, kind, change.value, change.lower, change.upper, lift_lower, p, ratio,
         change.unit, change.lessons, change.episodes, int(one.episodes_kept),
-        int(one.episodes_lost), int(one.episodes_gained), int(one.episodes_failed_at_both), *needed,
-        as_judged, unjudged, units_to_hold(margin, confidence=confidence),
+        int(one.episodes_lost), int(one.episodes_gained), int(one.episodes_failed_at_both),
+        int(one.episodes_undecided), *needed, as_judged, unjudged,
+        units_to_hold(margin, confidence=confidence),
     )  # fmt: skip
 
 

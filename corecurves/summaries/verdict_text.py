@@ -210,6 +210,8 @@ def kept_and_lost(one: LevelVerdict) -> str:
     return (
         f"{one.kept} kept, {one.lost} lost, {one.gained} gained, "
         f"{one.failed_at_both} failed at both"
+        + f", {one.undecided} undecided"
+        * (one.undecided > 0)
     )
 
 

@@ -34,8 +34,9 @@ class LevelVerdict:
         What the interval is over: ``lesson``, ``episode``, or empty.
     lessons, episodes : int
         How many are in it.
-    kept, lost, gained, failed_at_both : int
-        Episodes that pass at both, at L0 only, at the level only, at neither.
+    kept, lost, gained, failed_at_both, undecided : int
+        Episodes that pass at both, at L0 only, at the level only, at neither; or one of the two has
+        no result.
     needed_lessons, needed_episodes : int or None
         Where it is inconclusive, what would decide it four times in five if mean and variance are
         those that were observed; None where 2000 would not.
@@ -64,6 +65,7 @@ class LevelVerdict:
     lost: int
     gained: int
     failed_at_both: int
+    undecided: int
     needed_lessons: int | None
     needed_episodes: int | None
     as_judged: str

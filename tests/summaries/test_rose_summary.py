@@ -270,8 +270,23 @@ def test_fates_of_episodes():
     one = summary.sel(kind="all", part="all", level="L1")
     names = ("kept", "lost", "gained", "failed_at_both")
     assert [int(one[f"episodes_{name}"]) for name in names] == [2, 1, 1, 1]
+    assert int(one.episodes_undecided) == 0, (
+        "b has no judged cell at L1, and is left out as a whole"
+    )
     assert summary.fate.sel(concept="a", level="L1").values.tolist() == list(names)
     assert summary.fate.sel(concept="b", level="L1").values[0] == ""
+
+
+def test_an_episode_of_which_a_side_failed_is_undecided_and_counted():
+    lessons = {
+        "a": {"control": [0] * 3, "ceiling": [1, "call_failed", 1],
+              "treatment": [1, 1, "cut_off"]},
+        "b": {"control": [0], "ceiling": [1], "treatment": [1]},
+    }  # fmt: skip
+    summary = summarize_rose(rose(lessons))
+    one = summary.sel(kind="all", part="all", level="L1")
+    assert (int(one.episodes_kept), int(one.episodes_undecided)) == (2, 2)
+    assert "2 kept, 0 lost, 0 gained, 0 failed at both, 2 undecided" in str(cc.verdict(summary))
 
 
 def test_tokens_and_their_ratio():
