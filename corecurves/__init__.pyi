@@ -32,6 +32,8 @@ from .graders.base import Grade as Grade
 from .lane import arun_lane as arun_lane
 from .lane import plan_lane as plan_lane
 from .lane import run_lane as run_lane
+from .models.base import Completion as Completion
+from .models.base import LogProb as LogProb
 from .plots.alt import describe_lane as describe_lane
 from .plots.alt import describe_rose as describe_rose
 from .plots.alt import describe_survival as describe_survival

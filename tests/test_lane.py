@@ -265,6 +265,53 @@ def test_a_failed_snapshot_is_missing_and_the_rest_stands():
     assert (ds.replay_match.sel(k=1) == 0).all()
 
 
+@pytest.mark.parametrize("mode", ["fresh", "prefix"])
+def test_a_correction_that_raises_costs_its_k_and_all_later_ones(mode):
+    system = Rote(fails_at=lambda heard, text: text == "No, wisdom needs patience.")
+    with pytest.warns(UserWarning, match=r"4 of 14 cells have no result"):
+        ds = lane(system=system, mode=mode, arms="taught")
+    status = ds.status.sel(concept="wisdom", arm="taught", sample=0)
+    assert status.values.tolist() == ["ok", "ok", "call_failed", "call_failed"]
+    assert (ds.reason.sel(concept="wisdom", arm="taught")[2:] == "RuntimeError: no answer").all()
+    others = ds.status.values.ravel().tolist()
+    assert others.count("call_failed") == 2  # the replays failed alike, and nothing else did
+
+
+class Narrow:
+    identity, concurrency, context = Identity("narrow", "1"), None, 90
+
+    async def generate(self, messages, *, seed, temperature=0.0, max_tokens=512):
+        raise CellFailure("call_failed", "it is not asked")
+
+
+def test_a_plan_foresees_the_prompts_beyond_the_context(capsys):
+    from corecurves.cli import main
+    from corecurves.systems.in_context import INSTRUCTION, InContextSettings, InContextSystem
+    from corecurves.text import count_tokens
+
+    def beyond(model, **settings):
+        system = InContextSystem(model, InContextSettings(max_tokens=20, **settings))
+        plan = cc.plan_lane([curriculum()], system, arms="taught", replays=2)
+        return plan.cost.get("prompts_beyond_context")
+
+    said = ["Tell me about wisdom.", "No, wisdom needs judgment.", "No, wisdom needs patience.",
+            "No, wisdom needs doubt.", "What is wisdom?"]  # fmt: skip
+    full = count_tokens(INSTRUCTION) + sum(map(count_tokens, said)) + 20
+    narrow = Narrow()
+    for narrow.context, expected in ((full, 0), (full - 1, 2), (full - 12, 4), (10, 8)):
+        assert beyond(narrow) == expected
+    assert beyond(narrow, acknowledge="generated") == 8
+    narrow.context = full
+    assert beyond(narrow, acknowledge="fixed") == 4  # three more tokens a turn
+    assert beyond("simulated") is None
+    assert "prompts_beyond_context" not in cc.plan_lane([curriculum()]).cost
+
+    with pytest.raises(SystemExit) as end:
+        main(["lane", "dev", "--dry-run"])
+    assert end.value.code == 0
+    assert "probes: 80" in capsys.readouterr().out
+
+
 def test_a_status_of_the_systems_own():
     with pytest.warns(UserWarning, match="cut_off 28"):
         ds = lane(system=_Starts())

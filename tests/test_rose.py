@@ -381,3 +381,27 @@ def test_a_bench_summary_is_of_one_model_and_of_a_checklist():
         cc.bench_summary(ds, served, ds)
     with pytest.raises(DatasetError, match="of the model"):
         cc.bench_summary(ds, served.assign_attrs(model="another"))
+
+
+def test_a_plan_foresees_the_prompts_beyond_the_context():
+    class Narrow:
+        identity, concurrency = cc.Identity("narrow", "1"), None
+
+        def __init__(self, context):
+            self.context = context
+
+        async def generate(self, messages, *, seed, temperature=0.0, max_tokens=512):
+            raise NotImplementedError
+
+    def beyond(context):
+        plan = cc.plan_rose(
+            "own_notes", Narrow(context), grader="checklist", samples=1, max_tokens=50
+        )
+        return plan.cost["prompts_beyond_context"], plan.cost["cells"]
+
+    assert beyond(100_000)[0] == 0
+    none, cells = beyond(50)
+    assert none == cells
+    assert 0 < beyond(140)[0] < cells
+    plan = cc.plan_rose("own_notes", "simulated", grader="checklist", samples=1)
+    assert "prompts_beyond_context" not in plan.cost

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corecurves.cli.targets import check_targets, exit_code, json_value
+from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def descend(
         "leaks": leaks,
     }
     if dry_run:
-        for name, value in cc.plan_descent(store, model, **asked).cost.items():
-            click.echo(f"{name.replace('_', ' ')}: {value:,}")
-        return ExitCode.FINE
+        return say_cost(cc.plan_descent(store, model, **asked))
     ds = cc.run_descent_eval(
         store, model, ledger=False if ledger == "none" else ledger, progress=not quiet, **asked
     )

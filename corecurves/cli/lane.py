@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from corecurves.cli.targets import check_targets, exit_code, json_value
+from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ __all__ = ["lane", "save_figure"]
     "none.  [default: a file in the user's cache folder]",
 )
 @click.option("--max-concurrency", default=8, show_default=True, help="Batches at work at once.")
+@click.option("--dry-run", is_flag=True, help="Say what it would cost, and stop.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option(
     "--plot",
@@ -73,6 +74,7 @@ def lane(
     mode: str,
     ledger: str | None,
     max_concurrency: int,
+    dry_run: bool,
     out: str | None,
     plot: str | None,
     as_json: bool,
@@ -93,14 +95,19 @@ def lane(
     from corecurves.summaries.refusals import nothing_taught
 
     check_targets(out, plot)
+    asked: dict[str, Any] = {
+        "arms": arms or ("taught", "control"),
+        "samples": samples,
+        "replays": replays,
+        "seed": seed,
+        "mode": mode,
+    }
+    if dry_run:
+        return say_cost(cc.plan_lane(_sources(curricula), system, **asked))
     ds = cc.run_lane(
         _sources(curricula),
         system,
-        arms=arms or ("taught", "control"),
-        samples=samples,
-        replays=replays,
-        seed=seed,
-        mode=mode,  # type: ignore[arg-type]
+        **asked,
         ledger=False if ledger == "none" else ledger,
         max_concurrency=max_concurrency,
         progress=not quiet,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from corecurves.cli.targets import check_targets, exit_code, json_value
+from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
 from corecurves.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -132,10 +132,7 @@ def evaluate(
         "leaks": leaks,
     }
     if dry_run:
-        plan = cc.plan_rose(store, model, calibrate=True, **asked)
-        for name, value in plan.cost.items():
-            click.echo(f"{name.replace('_', ' ')}: {value:,}")
-        return ExitCode.FINE
+        return say_cost(cc.plan_rose(store, model, calibrate=True, **asked))
     ds = cc.run_rose_eval(
         store, model, ledger=False if ledger == "none" else ledger, progress=not quiet, **asked
     )

@@ -14,7 +14,9 @@ from corecurves.files.store import open_store, refuse_inside
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["check_folder", "check_targets", "exit_code", "json_value"]
+    from corecurves.engine.plan import Plan
+
+__all__ = ["check_folder", "check_targets", "exit_code", "json_value", "say_cost"]
 
 
 def check_targets(
@@ -112,3 +114,10 @@ def json_value(value: object) -> object:
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     return value
+
+
+def say_cost(plan: Plan) -> ExitCode:
+    """Print what a plan costs, a line each; the exit code of a dry run."""
+    for name, value in plan.cost.items():
+        click.echo(f"{name.replace('_', ' ')}: {value:,}")
+    return ExitCode.FINE

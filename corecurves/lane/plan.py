@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -96,6 +97,12 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
                     groups.append(number if shared or k == 0 else (number := next(group)))
                     turns += 0 if shared else 1 + k
                 turns += 1 + len(script.corrections) if shared else 0
+    foresee: Any = getattr(work.system.system, "beyond_context", lambda conversations: {})
+    beyond = foresee(
+        (script.opening, *script.corrections[: int(k)], script.probe)
+        for c, k, a, *_ in index
+        for script in [work.scripts[c][a]]
+    )
     longest = max(len(curriculum) for curriculum in work.curricula)
     config: dict[str, JSON] = {
         "question": "lane",
@@ -128,7 +135,7 @@ def _plan(work: LaneWork, arms: tuple[str, ...], samples: int, replays: int, see
         groups=np.asarray(groups, dtype=np.int64),
         config=config,
         volatile=unrecognisable(system=work.system),
-        cost={"cells": len(keys), "teaching_turns": turns, "probes": len(keys)},
+        cost={"cells": len(keys), "teaching_turns": turns, "probes": len(keys), **beyond},
     )
 
 

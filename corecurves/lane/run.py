@@ -176,7 +176,8 @@ def plan_lane(
     -------
     Plan
         ``len(plan)`` cells; ``plan.cost`` counts the turns of teaching and the probes. For
-        ``mode="prefix"`` it counts those of a system that can fork.
+        ``mode="prefix"`` it counts those of a system that can fork. Of a model that tells its
+        context it has the prompts that do not fit it.
 
     Raises
     ------

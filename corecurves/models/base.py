@@ -155,8 +155,8 @@ class CutOff(CellFailure):
 class Model(Protocol):
     """Something that completes messages and keeps nothing.
 
-    ``logprob`` (see `ScoringModel`), ``count_tokens(text) -> int`` and ``close() -> None`` are
-    optional.
+    ``logprob`` (see `ScoringModel`), ``count_tokens(text) -> int``, ``close() -> None`` and the
+    number ``context``, the tokens that a prompt and its reply may take together, are optional.
     """
 
     @property

@@ -90,6 +90,11 @@ class LlamaModel:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (str(self.path), self._options)
 
+    @property
+    def context(self) -> int:
+        """Tokens that a prompt and its reply may take together."""
+        return int(str(self._options["context"]))
+
     @cached_property
     def identity(self) -> Identity:
         """Who answers: the weights' digest, the backend's version, and what moves its numbers."""
@@ -246,10 +251,10 @@ class LlamaModel:
         return prompt_text(calls, messages)
 
     def _fitting(self, prompt: list[int], more: int) -> list[int]:
-        needed, context = len(prompt) + more, int(str(self._options["context"]))
-        if needed > context:
+        if (needed := len(prompt) + more) > self.context:
             raise CellFailure(
-                "call_failed", f"prompt and reply take {needed} tokens, the context has {context}"
+                "call_failed",
+                f"prompt and reply take {needed} tokens, the context has {self.context}",
             )
         return prompt
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -76,6 +76,25 @@ class ModelAdapter:
         plain = not hasattr(self.model, "generate") and not waits
         number = getattr(self.model, "concurrency", 1 if plain else None)
         return None if number is None else int(number)
+
+    def beyond_context(self, prompts: Iterable[tuple[int, int]]) -> dict[str, int]:
+        """Prompts that, with a full reply, do not fit the model's context, for a plan's cost.
+
+        Parameters
+        ----------
+        prompts : iterable of tuple of int
+            Of each the o200k tokens of the prompt, and of the reply or the text that is scored.
+
+        Returns
+        -------
+        dict of str to int
+            Their number, an estimate, as the model's own tokens are known only once it is loaded;
+            empty where it does not tell its context.
+        """
+        context = getattr(self.model, "context", None)
+        if context is None:
+            return {}
+        return {"prompts_beyond_context": sum(sum(both) > context for both in prompts)}
 
     @property
     def scores(self) -> bool:

@@ -105,6 +105,8 @@ def prepare(
     config = _config(design, asked, judge, settings)
     longest = max(len(design.episodes(lesson)) for lesson in design.lessons)
     calls = sum(prompt.calls(wants) for prompt in prompts.values())
+    tokens = [sum(count_tokens(message["content"]) for message in prompt.messages)
+              for prompt in prompts.values()]  # fmt: skip
     plan = Plan(
         question="rose",
         coords={
@@ -122,8 +124,10 @@ def prepare(
         cost={
             "cells": len(prompts),
             "calls": calls,
-            "prompt_tokens": sum(
-                count_tokens(message["content"]) for p in prompts.values() for message in p.messages
+            "prompt_tokens": sum(tokens),
+            **asked.beyond_context(
+                (n, max_tokens if wants == "answer" else _longest(prompt))
+                for n, prompt in zip(tokens, prompts.values(), strict=True)
             ),
         },
     )
@@ -175,6 +179,11 @@ def _cells(
     # A local model reads again only what differs from the prompt before.
     found.sort(key=lambda item: (item[0], item[1]))
     return {key: prompt for _, _, key, prompt in found}, [at for _, at, _, _ in found]
+
+
+def _longest(prompt: Prompt) -> int:
+    """Tokens of the longest text that is scored behind a prompt."""
+    return max(map(count_tokens, (*prompt.outcome.good, *prompt.outcome.trap)), default=0)
 
 
 def _config(

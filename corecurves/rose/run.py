@@ -194,7 +194,8 @@ def plan_rose(
     Returns
     -------
     Plan
-        ``plan.cost`` has cells, calls, prompt tokens (o200k) and, calibrated, estimated seconds.
+        ``plan.cost`` has cells, calls, prompt tokens (o200k) and, calibrated, estimated seconds;
+        of a model that tells its context, the prompts that do not fit it.
 
     Raises
     ------

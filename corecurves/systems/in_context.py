@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from corecurves.canonical import digest
 from corecurves.errors import CellFailure, UsageError
@@ -14,6 +15,7 @@ from corecurves.reply import judged
 from corecurves.specs import Identity
 from corecurves.systems.base import Turn
 from corecurves.systems.told import asks
+from corecurves.text import count_tokens
 
 __all__ = ["InContextSession", "InContextSettings", "InContextSystem"]
 
@@ -127,6 +129,28 @@ class InContextSystem:
         texts = {"instruction": INSTRUCTION, "acknowledgement": ACKNOWLEDGEMENT}
         model = {"model": self.model.identity.content()}
         return Identity("in-context", "2", asdict(self.settings) | texts | model)
+
+    def beyond_context(self, conversations: Iterable[Sequence[str]]) -> dict[str, int]:
+        """Conversations whose last prompt will not fit the model's context, for a plan's cost.
+
+        Parameters
+        ----------
+        conversations : iterable of sequence of str
+            All that is said up to the probe, and the probe.
+
+        Returns
+        -------
+        dict of str to int
+            See `ModelAdapter.beyond_context`; generated replies are taken to be of full length.
+        """
+        room = self.settings.max_tokens
+        each = {"none": 0, "fixed": count_tokens(ACKNOWLEDGEMENT), "generated": room}
+        reply, first = each[self.settings.acknowledge], count_tokens(INSTRUCTION)
+        count = cache(count_tokens)
+        return self.model.beyond_context(
+            (first + sum(map(count, said)) + (len(said) - 1) * reply, room)
+            for said in conversations
+        )
 
     def start(self, *, seed: int = 0) -> InContextSession:
         """Session that was told nothing.
