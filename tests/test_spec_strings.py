@@ -34,3 +34,10 @@ def test_types_follow_the_factory():
 def test_a_wrong_setting_is_named(text, message):
     with pytest.raises(UsageError, match=message):
         typed_settings(factory, parse_spec(text).settings)
+
+
+@pytest.mark.parametrize("text", ["a:m?b=c@http://h/v1", "a:m?@HTTPS://h", "a?b=1@x+y://h?c=2"])
+def test_an_address_behind_the_settings_is_refused(text):
+    with pytest.raises(UsageError, match="has an address behind its settings"):
+        parse_spec(text)
+    assert parse_spec("a:m@http://h?url=http://other").settings == {"url": "http://other"}

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from corecurves.engine.plan import Cell
@@ -195,7 +196,7 @@ class _Worker:
             self._jobs[number] = running, inbox
             # An interpreter that stayed was started in the folder and environment of its time.
             variables = {k: v for k, v in os.environ.items() if k != "PYTHONHASHSEED"}
-            here = pickle.dumps((os.getcwd(), variables))
+            here = pickle.dumps((Path.cwd(), variables))
             self._send(("run", number, actor, job, here))
         if not self._open:
             self._hand_over(number, None, UsageError(_DIED))

@@ -67,6 +67,8 @@ def provenance(ds: xr.Dataset) -> dict[str, str]:
     }
     if at_once := ds.seconds.attrs.get("max_concurrency") if "seconds" in ds else None:
         found["max_concurrency"] = f"{at_once} at work at once"
+    if "remarks" in ds.attrs:
+        found["remarks"] = "; ".join(json.loads(ds.attrs["remarks"]))
     found |= {
         "cells": f"{planned} planned, {judged} judged, {planned - judged} without a result",
         "plan hash": str(ds.attrs["plan_hash"]),

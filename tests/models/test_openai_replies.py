@@ -163,6 +163,14 @@ def test_unknown_usage_is_nan_in_the_dataset(endpoint):
     assert (ds.status == "ok").any()
 
 
+def test_reasoning_without_an_answer_is_neither_a_pass_nor_a_fail(endpoint):
+    endpoint.script(reply("", reasoning_content="Not roll 3."))
+    with pytest.warns(UserWarning, match="cells have no result"):
+        ds = rose(endpoint)
+    assert set(np.unique(ds.status)) == {"", "unparsable"}
+    assert np.isnan(ds.passed).all()
+
+
 class Passes:
     identity = cc.Identity("passes", "1", {})
     wants = "answer"
@@ -347,6 +355,7 @@ def test_what_is_not_sent_is_kept_with_the_cells_and_survives_a_resume(endpoint,
         first = rose(endpoint, ledger=ledger)
     assert len(told) == 1
     assert json.loads(first.attrs["remarks"]) == expected
+    assert cc.provenance(first)["remarks"] == "; ".join(expected)
     endpoint.requests.clear()
     with pytest.warns(UserWarning, match="cannot be reproduced"):
         again = rose(endpoint, ledger=ledger)

@@ -41,7 +41,7 @@ def write_tiny(path, kind, *, template=CHATML):
     else:
         meta[f"{kind}.attention.head_count_kv"] = [0, 2] if kind == "lfm2" else 2
     if kind == "gemma3":
-        meta |= {f"{kind}.attention.sliding_window": 16, f"{kind}.attention.key_length": 16,
+        meta |= {f"{kind}.attention.sliding_window": 48, f"{kind}.attention.key_length": 16,
                  f"{kind}.attention.value_length": 16}  # fmt: skip
     if kind == "lfm2":
         meta[f"{kind}.shortconv.l_cache"] = 3
