@@ -151,6 +151,25 @@ def test_a_placebo_of_the_only_lesson_is_neutral_text(times):
     assert text.startswith("A kettle is a small vessel.")
 
 
+def test_arms_keep_the_line_breaks_of_what_they_serve():
+    text = "# Ports\n\n- dev is 5173\n- live is 80\n\n    code = 1\n    more = 2"
+    x = lesson(0)
+    x = replace(x, levels=(Level(0, text), Level(1, "- dev is 5173\n- live is 80\n- test is 7")))
+    level = x.levels[1]
+    cut = served_text("truncation", x, level, [x], 0)
+    assert text.startswith(cut)
+    assert cut.startswith("# Ports\n\n- dev")
+    mixed = served_text("scrambled", x, level, [x], 0)
+    assert mixed != level.text
+    assert sorted(mixed.split()) == sorted(level.text.split())
+    assert [len(line.split()) for line in mixed.split("\n")] == [4, 4, 4]
+    other = replace(lesson(1), family="other", levels=(Level(0, "One two.\n- three"),))
+    joined = fit(
+        [other.levels[0].text, "Four five."], count_tokens("One two.\n- three\n\nFour five.")
+    )
+    assert joined == "One two.\n- three\n\nFour five."
+
+
 def test_cutting_is_at_word_boundaries():
     text = fit(["One two three four five six seven eight."], 4)
     assert text == "One two three four"

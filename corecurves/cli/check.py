@@ -14,7 +14,7 @@ __all__ = ["check"]
 _AS = {"bench": "a bench", "store": "a ROSE store", "notes": "lessons in Markdown"}
 _ASTRAY = (
     "has episodes, and no lesson in Markdown lies beside it; write each lesson as `name.md` here, "
-    "as those in folders inside are not read"
+    "or as `name/SKILL.md`; others in folders inside are not read"
 )
 
 

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from corecurves.blocks import lines_of
 from corecurves.errors import Fault
 from corecurves.files.graph import STATUSES
 from corecurves.files.graph import Node as StoreNode
 from corecurves.files.optional import dropped_claims, is_null, keys_of, text_of, texts_of
 from corecurves.files.yaml_text import Reader
 
-__all__ = ["plain", "read_node", "split_front_matter"]
+__all__ = ["late_front_matter", "past_lead", "plain", "read_node", "split_front_matter"]
 
 _FENCE = "---"
+_INVISIBLE = "\ufeff\u200b\u2060"
+_KEY = r"[\w\"'-]+[ \t]*[:=]"
+_LEAD = re.compile(
+    rf"(?:[\s{_INVISIBLE}]|<!--(?:(?!-->).)*-->)+"
+    rf"(?=---[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*{_KEY}|\+\+\+[ \t]*\n)",
+    re.DOTALL,
+)
+"""What may stand before front matter, where it is that of a lesson of one's own."""
 _KNOWN = (
     "id", "family", "title", "gist", "level", "status", "created", "derived_from", "parents",
     "compressed_into", "covers_tasks", "dropped", "preserve", "load_bearing", "stats", "kind",
@@ -50,6 +60,57 @@ def split_front_matter(text: str) -> tuple[str, str] | None:
         if line.rstrip() in (_FENCE, "..."):
             return "\n".join(["", *lines[1:number], ""]), "\n".join(lines[number + 1 :]).strip("\n")
     return None
+
+
+def past_lead(text: str) -> tuple[int, str]:
+    r"""Text from its front matter on, where nothing that says anything stands before that.
+
+    Parameters
+    ----------
+    text : str
+        A text.
+
+    Returns
+    -------
+    tuple of int, str
+        Lines that are passed over, and the rest. Byte-order marks and their like at the beginning
+        are left out in any case; blank lines and comments only where front matter follows.
+
+    Examples
+    --------
+    >>> past_lead("\n<!-- mine -->\n---\nid: a\n---\nWear gloves.")
+    (2, '---\nid: a\n---\nWear gloves.')
+    >>> past_lead("\n---\nWear gloves.")
+    (0, '\n---\nWear gloves.')
+    """
+    text = "\n".join(lines_of(text)).lstrip(_INVISIBLE)
+    lead = _LEAD.match(text)
+    if lead is None:
+        return 0, text
+    return lead[0].count("\n"), text[lead.end() :]
+
+
+def late_front_matter(lines: Sequence[str]) -> int:
+    """Line, from 1, at which something like front matter begins below other text; 0 for none.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Lines of a text without front matter.
+
+    Returns
+    -------
+    int
+        Of the first five lines that have text.
+    """
+    for number in [n for n, line in enumerate(lines) if line.strip()][1:5]:
+        rest = "\n".join(lines[number:])
+        alone = lines[number - 1].lstrip()[:1] in ("", "#")
+        if alone and re.match(
+            rf"(---|\+\+\+)\s*\n\s*{_KEY}[^\n]*\n(?:.*\n)?\1\s*(?:\n|\Z)", rest, re.S
+        ):
+            return number + 1
+    return 0
 
 
 def read_node(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from corecurves.files.bench import looks_like_bench
-from corecurves.files.markdown import looks_like_markdown
+from corecurves.files.markdown import lesson_files, looks_like_markdown
 from corecurves.files.markdown_episodes import EPISODE_FILES
 from corecurves.files.store import store_around, store_here
 
@@ -71,8 +71,8 @@ def _of_file(path: Path) -> Iterator[Found]:
     store = store_around(path)
     if store is not None:
         yield Found("store", store)
-    elif _is_of_notes(path) and looks_like_markdown(path.parent):
-        yield Found("notes", path.parent)
+    elif notes := _notes_around(path):
+        yield Found("notes", notes)
     else:
         yield _alone(path)
 
@@ -84,6 +84,7 @@ def _of_folder(folder: Path) -> Iterator[Found]:
         yield Found("store", here)
     if inside is not None or here == folder:
         return
+    read: set[Path] = set()
     for part, folders, names in os.walk(folder):
         folders[:] = [name for name in sorted(folders) if not name.startswith(".")]
         place = Path(part)
@@ -92,7 +93,16 @@ def _of_folder(folder: Path) -> Iterator[Found]:
             if store == place:
                 folders.clear()
                 continue
-        yield from _together(place, [name for name in sorted(names) if not name.startswith(".")])
+        if looks_like_markdown(place):
+            read |= {path for path, _ in lesson_files(place)}
+        yield from _together(
+            place,
+            [
+                x
+                for x in sorted(names)
+                if not x.startswith(".") and (place / x not in read or looks_like_markdown(place))
+            ],
+        )
 
 
 def _together(folder: Path, names: list[str]) -> Iterator[Found]:
@@ -122,6 +132,16 @@ def _alone(file: Path) -> Found:
     if file.suffix.lower() in _YAML:
         return Found(_look(file) or "curricula", file)
     return Found("curricula" if file.suffix.lower() == ".jsonl" else "nothing", file)
+
+
+def _notes_around(file: Path) -> Path | None:
+    """Folder of lessons in Markdown that a file is of: its own, or one above that of a skill."""
+    if not _is_of_notes(file):
+        return None
+    for folder in file.parents[: 3 if file.name == "SKILL.md" else 1]:
+        if looks_like_markdown(folder):
+            return folder
+    return None
 
 
 def _is_of_notes(file: Path) -> bool:

@@ -1,8 +1,8 @@
 """A team's own lessons: Markdown files in a folder, with the episodes that test them beside.
 
 ``name.md`` is the full lesson, ``name.L1.md``, ``name.L2.md`` … are its shorter levels; front
-matter is optional in all of them. ``episodes.jsonl`` has one episode a line, ``episodes.yaml`` a
-list of them.
+matter is optional in all of them. ``name/SKILL.md`` and ``skills/name/SKILL.md`` are full lessons
+too. ``episodes.jsonl`` has one episode a line, ``episodes.yaml`` a list of them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 
 from yaml.nodes import Node
 
-from corecurves.blocks import headings
+from corecurves.blocks import headings, lines_of
 from corecurves.bundled import bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
-from corecurves.files.front_matter import split_front_matter
+from corecurves.files.front_matter import late_front_matter, past_lead, split_front_matter
 from corecurves.files.markdown_episodes import EPISODE_FILES, read_episodes
 from corecurves.files.optional import dropped_claims, keys_of, text_of, texts_of
 from corecurves.files.pairs import unlike_note
@@ -28,9 +28,10 @@ from corecurves.names import stem_of, taken
 from corecurves.specs.lesson import DROPPED_KINDS, Lesson, Level, Store
 from corecurves.text import count_tokens
 
-__all__ = ["check_markdown", "load_markdown", "looks_like_markdown"]
+__all__ = ["check_markdown", "lesson_files", "load_markdown", "looks_like_markdown"]
 
 _EXAMPLE = "own_notes"
+_SKILL = "SKILL.md"
 _LEVEL = re.compile(r"(?P<stem>.+)\.L(?P<depth>\d{1,3})", re.IGNORECASE)
 _LESSON_KEYS = ("id", "title", "family", "kind", "demo")
 _LEVEL_KEYS = ("dropped", "planted", "compressor", "shown")
@@ -64,9 +65,33 @@ def looks_like_markdown(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     names = {path.name.lower() for path in folder.iterdir() if path.is_file()}
-    stems = {name.removesuffix(".md") for name in names if name.endswith(".md")}
+    stems = {stem.lower() for _, stem in lesson_files(folder)}
     levels = [match for stem in stems if (match := _LEVEL.fullmatch(stem))]
     return bool(stems and names & set(EPISODE_FILES)) or any(m["stem"] in stems for m in levels)
+
+
+def lesson_files(folder: Path) -> list[tuple[Path, str]]:
+    """Files of the lessons of a folder, and what each is called without its ending.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+
+    Returns
+    -------
+    list of tuple of Path, str
+        Its Markdown files, and ``SKILL.md`` of the folders in it, called as its folder is.
+    """
+    own = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".md"]
+    skills = sorted([*folder.glob(f"*/{_SKILL}"), *folder.glob(f"skills/*/{_SKILL}")])
+    found = [(path, stem_of(path)) for path in own]
+    found += [(path, stem_of(Path(f"{path.parent.name}.md"))) for path in skills]
+    return [
+        (path, stem)
+        for path, stem in found
+        if path.is_file() and not any(x.startswith(".") for x in path.relative_to(folder).parts)
+    ]
 
 
 def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
@@ -75,8 +100,8 @@ def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
     Parameters
     ----------
     folder : str or Path
-        The folder, or ``"own_notes"`` for the example that comes along. Folders in it, hidden
-        files and a README are not read.
+        The folder, or ``"own_notes"`` for the example that comes along. Of the folders in it only
+        those of skills are read; hidden files and a README are not.
     shown : str
         What to call it in a fault; its path where empty.
 
@@ -170,17 +195,14 @@ def _levels_by_stem(
     """Files of each lesson by depth, and how many there are."""
     found: dict[str, dict[int, tuple[Path, str]]] = {}
     number = 0
-    for path in sorted(folder.iterdir()):
-        if path.suffix.lower() != ".md" or path.name.startswith(".") or not path.is_file():
-            continue
+    for path, own in lesson_files(folder):
         if path.stem.lower() == "readme":
             notes.append(f"{path.name}: not read as a lesson")
             continue
         number += 1
-        own = stem_of(path)
         match = _LEVEL.fullmatch(own)
         stem, depth = (match["stem"], int(match["depth"])) if match else (own, 0)
-        name = f"{shown}/{path.name}"
+        name = f"{shown}/{path.relative_to(folder).as_posix()}"
         other = found.setdefault(stem, {}).setdefault(depth, (path, name))[1]
         if other != name:
             faults.append(Fault(name, 1, f"is level {depth} of '{stem}', as {other} is; keep one"))
@@ -236,12 +258,23 @@ def _page(
     if text is None:
         return None
     reader = Reader(name, faults)
+    shown = f"{path.parent.name}/{path.name}" if path.name == _SKILL else path.name
+    lead, text = past_lead(text)
     parts = split_front_matter(text)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if parts is None and lines[0].rstrip() == "---":
-        reader.fault(None, "begins with `---`, and no second `---` ends the front matter; write it")
+    lines = lines_of(text)
+    if parts is None and lines[0].rstrip() in ("---", "+++"):
+        message = "begins with `---`, and no second `---` ends the front matter; write it"
+        if lines[0].startswith("+"):
+            message = "begins with `+++`, as TOML; write the front matter in YAML, between `---`"
+        faults.append(Fault(name, lead + 1, message))
         return None
     header, body = parts or ("", "\n".join(lines).strip("\n"))
+    header = "\n" * lead + header
+    if parts is None and (at := late_front_matter(lines)):
+        notes.append(
+            f"{shown}: what looks like front matter, from line {lead + at} on, is read as text, "
+            "for a line stands before it; move it to the top"
+        )
     table: dict[str, Node] | None = {}
     if header.strip():
         root = reader.parse(header)
@@ -251,7 +284,7 @@ def _page(
         return None
     if table is None:
         return None
-    _check_keys(reader, table, path.name, stem, depth, notes)
+    _check_keys(reader, table, shown, stem, depth, notes)
     return _Page(name, stem, reader, table, body)
 
 

@@ -74,20 +74,41 @@ def json_lines(text: str, name: str, faults: list[Fault]) -> list[Node]:
         One a line that is not blank.
     """
     found = []
+    after = 0
     # Only \n ends a line: a reply may hold U+2028 and its like inside a string.
-    for number, line in enumerate(text.split("\n")):
-        if not line.strip():
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if not line.strip() or number < after:
             continue
         try:
-            value = json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse)
+            value = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            faults.append(
-                Fault(name, number + 1, f"is not JSON ({reason}); write one object a line")
-            )
+            message = f"is not JSON ({reason}); write one object a line"
+            if line.strip()[-1] in "{[,:":
+                after = number + _height(lines[number:])
+                if after > number + 1:
+                    message = f"is JSON over {after - number} lines; write each object on one line"
+            faults.append(Fault(name, number + 1, message))
             continue
         found.append(_json_node(value, number))
     return found
+
+
+def _height(lines: list[str]) -> int:
+    """Lines of the JSON value that these begin with; where it has no end, up to the next object."""
+    text = "\n".join(lines).lstrip()
+    try:
+        return text.count("\n", 0, _DECODER.raw_decode(text)[1]) + 1
+    except (ValueError, RecursionError):
+        return next((n for n, line in enumerate(lines) if n and _is_object(line)), len(lines))
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return line.startswith("{") and bool(_DECODER.decode(line))
+    except (ValueError, RecursionError):
+        return False
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -108,3 +129,6 @@ def _json_node(value: object, line: int) -> Node:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_refuse)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from corecurves.files.bench import bench_files
 from corecurves.files.bench_writer import dump_yaml
-from corecurves.files.front_matter import split_front_matter
-from corecurves.files.markdown import load_markdown, looks_like_markdown
+from corecurves.files.front_matter import past_lead, split_front_matter
+from corecurves.files.markdown import lesson_files, load_markdown, looks_like_markdown
 from corecurves.files.optional import keys_of, text_of
 from corecurves.files.yaml_text import Reader
-from corecurves.names import look, stem_of
+from corecurves.names import look
 from corecurves.specs.lesson import Level, Store
 
 __all__ = ["is_notes", "write_notes_levels"]
@@ -80,10 +80,13 @@ def write_notes_levels(folder: Path, made: Mapping[str, tuple[Level, ...]]) -> S
 def _stems(folder: Path) -> dict[str, str]:
     """Name of the files of each lesson, by its id."""
     found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.[mM][dD]")):
-        parts = split_front_matter(path.read_text(encoding="utf-8-sig"))
+    for path, stem in lesson_files(folder):
+        parts = split_front_matter(past_lead(path.read_text(encoding="utf-8-sig"))[1])
         reader = Reader(path.name, [])
         root = reader.parse(parts[0]) if parts and parts[0].strip() else None
         table = keys_of(reader, root) if root is not None else None
-        found.setdefault(text_of(reader, table or {}, "id") or stem_of(path), path.stem)
+        found.setdefault(
+            text_of(reader, table or {}, "id") or stem,
+            path.parent.name if path.parent != folder else path.stem,
+        )
     return found

@@ -48,13 +48,13 @@ def keys_of(reader: Reader, root: Node) -> dict[str, Node] | None:
     if not isinstance(root, MappingNode):
         reader.fault(root, "the front matter is no mapping; write `id: …`")
         return None
-    found: dict[str, Node] = {}
+    found: dict[str, tuple[Node, Node]] = {}
     for key_node, value in root.value:
         key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
         if key in found:
-            reader.fault(key_node, f"`{key}` stands twice in the front matter; keep one")
-        found.setdefault(key, value)
-    return found
+            reader.repeated(key_node, found[key][0], "the front matter")
+        found.setdefault(key, (key_node, value))
+    return {key: value for key, (_, value) in found.items()}
 
 
 def text_of(reader: Reader, table: Mapping[str, Node], key: str) -> str:

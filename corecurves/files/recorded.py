@@ -83,7 +83,7 @@ def read_json(text: str, name: str, faults: list[Fault]) -> dict[str, object] | 
     >>> faults = []
     >>> read_json('{"id": 10,\n "id": "b"}', "e.json", faults)
     >>> print(faults[0])
-    e.json:2: `id` stands twice; keep one
+    e.json:2: `id` stands twice, first in line 1; keep one
     """
     before = len(faults)
     try:
@@ -192,21 +192,25 @@ class _Fields:
 def _findings(text: str) -> list[tuple[int, str]]:
     """Lines of a JSON text with a repeated key or a number that JSON does not have."""
     found = []
-    open_keys: list[set[str]] = []
+    open_keys: list[dict[str, int]] = []
+    line, counted = 1, 0
     for token in _TOKEN.finditer(text):
         message = ""
+        line, counted = line + text.count("\n", counted, token.start()), token.start()
         if token["constant"]:
             message = f"{token['constant']} is no JSON number; write null or a number"
         elif token["bracket"]:
             if token["bracket"] in "{[":
-                open_keys.append(set())
+                open_keys.append({})
             else:
                 open_keys.pop()
         elif token["colon"]:
             key = json.loads(token["text"])
             if key in open_keys[-1]:
-                message = f"`{key}` stands twice; keep one"
-            open_keys[-1].add(key)
+                first = open_keys[-1][key]
+                where = f"first in line {first}" if first != line else "in one line"
+                message = f"`{key}` stands twice, {where}; keep one"
+            open_keys[-1].setdefault(key, line)
         if message:
-            found.append((text.count("\n", 0, token.start()) + 1, message))
+            found.append((line, message))
     return found

@@ -155,6 +155,12 @@ class Reader:
             self.faults.append(Fault(self.name, 1, "is empty; write the content or remove it"))
         return root
 
+    def repeated(self, key: Node, first: Node, what: str) -> None:
+        """Add the fault of a key that stands twice, with both lines."""
+        one, two = self.line(first), self.line(key)
+        where = f"first in line {one}" if one != two else "in one line"
+        self.fault(key, f"`{key.value}` stands twice in {what}, {where}; keep one")
+
     def text(self, node: Node, what: str) -> str | None:
         """Text of a scalar node exactly as the file has it."""
         if isinstance(node, Absent):
@@ -213,16 +219,17 @@ class Reader:
             return None
         known = [*required, *optional]
         found: dict[str, Node] = {}
+        places: dict[str, Node] = {}
         for key_node, value in node.value:
             key = str(key_node.value) if isinstance(key_node, ScalarNode) else ""
             if key in found:
-                self.fault(key_node, f"`{key}` stands twice in {what}; keep one")
+                self.repeated(key_node, places[key], what)
             elif key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
                 instead = f"did you mean `{near[0]}`?" if near else f"it has {', '.join(known)}"
                 self.fault(key_node, f"{what} has no key `{key}`; {instead}")
             else:
-                found[key] = value
+                found[key], places[key] = value, key_node
         for key in required:
             if key not in found:
                 self.fault(node, f"{what} lacks `{key}`; write `{key}: …`")

@@ -9,6 +9,7 @@ words?), ``truncation`` the first words of L0 (is the compressor better than sci
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 from corecurves.canonical import digest, stable_seed
@@ -44,7 +45,7 @@ def within_length(text: str, tokens: int) -> bool:
 
 
 def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
-    """Texts joined and cut at word boundaries to a number of tokens.
+    """Texts joined and cut at word boundaries to a number of tokens; their line breaks stay.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
     >>> fit(["One two three four five.", "Six seven."], 6)
     'One two three four five.'
     """
-    words = [word for text in texts for word in pieces(text)]
+    words = _words(texts)
     for start in range(min(_STARTS, len(words)) if shift else 1):
         nearest = _prefix(words[start:], tokens)
         if within_length(nearest, tokens):
@@ -78,17 +79,38 @@ def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
     raise UsageError(f"no text of {tokens} tokens can be cut from {len(words)} words")
 
 
-def _prefix(words: Sequence[str], tokens: int) -> str:
+def _words(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Words of texts, each with the space before it where that is more than one blank."""
+    apart = "\n\n" if any("\n" in text for text in texts) else ""
+    found: list[tuple[str, str]] = []
+    for text in texts:
+        before = apart
+        for match in re.finditer(r"(\s*)(\S+)", text):
+            first, *others = pieces(match[2])
+            space = match[1] if match.start() else before
+            found.append(("" if space == " " else space, first))
+            found += [("", other) for other in others]
+    return found
+
+
+def _text(words: Sequence[tuple[str, str]]) -> str:
+    text = ""
+    for space, word in words:
+        text = f"{text}{space}{word}" if space and text else joined([text, word])
+    return text
+
+
+def _prefix(words: Sequence[tuple[str, str]], tokens: int) -> str:
     """First words whose length is nearest to a number of tokens."""
     low, high = 0, len(words)
     while low < high:
         middle = (low + high) // 2
-        if count_tokens(joined(words[:middle])) < tokens:
+        if count_tokens(_text(words[:middle])) < tokens:
             low = middle + 1
         else:
             high = middle
     return min(
-        (joined(words[:n]) for n in {max(1, low - 1), low}),
+        (_text(words[:n]) for n in {max(1, low - 1), low}),
         key=lambda text: (abs(count_tokens(text) - tokens), len(text)),
     )
 
@@ -161,16 +183,19 @@ def _truncated(text: str, tokens: int) -> str:
 
 
 def _scrambled(lesson: Lesson, level: Level, tokens: int, seed: int) -> str:
-    """The level's words in random order: the first order whose length is near enough."""
-    words = pieces(level.text)
+    """The level's words in random order: the first order whose length is near enough.
+
+    Line breaks stay where they are, so that words alone are what is in disorder.
+    """
+    spaces, words = zip(*_words([level.text]), strict=True)
     for attempt in range(_TRIES):
         order = list(words)
         random.Random(stable_seed("scrambled", lesson.id, level.depth, seed, attempt)).shuffle(
             order
         )
-        found = joined(order)
-        if order != words and within_length(found, tokens):
+        found = _text(list(zip(spaces, order, strict=True)))
+        if tuple(order) != words and within_length(found, tokens):
             return found
     if len(set(words)) > 1:
         raise UsageError(f"no order of the words of '{lesson.id}' {level.name} has its length")
-    return joined(words)
+    return level.text

@@ -165,7 +165,7 @@ def test_check_tells_every_fault_of_every_kind_at_once(capsys, tmp_path):
     (folder / "sub" / "cases.jsonl").write_text('{"concept": "oat"}\n')
     (folder / "notes" / "frozen-samples.md").write_text("---\ntitle: x\n")
     (folder / "skills" / "a").mkdir(parents=True)
-    (folder / "skills" / "a" / "SKILL.md").write_text("Text.")
+    (folder / "skills" / "a" / "text.md").write_text("Text.")
     (folder / "skills" / "episodes.jsonl").write_text('{"task": "a", "good": "b"}\n')
     node = next((folder / ".rose" / "nodes" / "lab").glob("*.md"))
     node.write_text("no front matter")

@@ -268,3 +268,86 @@ def test_a_copied_episode_is_a_fault(tmp_path):
     (tmp_path / "episodes.jsonl").write_text(line * 2)
     with pytest.raises(cc.FileFaults, match=r"jsonl:2: an episode is a copy of 'episode-1'"):
         cc.Store.from_markdown(tmp_path)
+
+
+HEAD = "---\ntitle: The port\n---\n"
+
+
+@pytest.mark.parametrize(
+    "lead", ["", "\n", " \n\n", "\ufeff\ufeff", "\u200b", "<!-- mine -->\n\n", "\ufeff\r\n"]
+)
+def test_front_matter_is_seen_where_nothing_that_says_anything_stands_before_it(lead, folder):
+    write(folder, {"port.md": lead + HEAD + FULL})
+    store = load_markdown(folder)
+    assert store.lessons[0].title == "The port"
+    assert store.lessons[0].levels[0].text == FULL.strip()
+    assert store.skipped == ()
+    write(folder, {"port.md": lead + HEAD.replace("title", "titel") + FULL})
+    line = 2 + lead.count("\n")
+    assert faults(folder)[0].startswith(f"mine/port.md:{line}: the front matter has no key `titel`")
+
+
+def test_front_matter_that_is_not_read_is_told(folder):
+    write(folder, {"port.md": '+++\ntitle = "The port"\n+++\n' + FULL})
+    assert faults(folder)[0].startswith("mine/port.md:1: begins with `+++`, as TOML; write the")
+    for lead, line in (("# Mine\n", 2), ("Mine.\n\n", 3)):
+        write(folder, {"port.md": lead + HEAD + FULL})
+        (note,) = load_markdown(folder).skipped
+        assert f"port.md: what looks like front matter, from line {line} on, is read as" in note
+    for lead in ("\n---\n\n", "# Mine\n\n---\n\n", "Mine.\n\n---\na: b\n\n"):
+        text = lead + FULL
+        write(folder, {"port.md": text})
+        store = load_markdown(folder)
+        assert store.skipped == ()
+        assert store.lessons[0].levels[0].text == text.strip()
+
+
+@pytest.mark.parametrize("above", ["", "skills/"])
+def test_skills_are_lessons_called_as_their_folders(above, tmp_path):
+    for name, port in (("v1.2", 6112), ("other", 7)):
+        folder = tmp_path / above / name
+        folder.mkdir(parents=True)
+        text = f"---\nname: x\n---\n# Ports\n\nIt listens on port {port}, and not on another.\n"
+        write(folder, {"SKILL.md": text, "more.md": "Not read."})
+    ports = (("v1.2", 6112), ("other", 7))
+    told = [{**EPISODE, "lesson": name, "good": f"Port {port}."} for name, port in ports]
+    write(tmp_path, {"episodes.jsonl": lines(*told)})
+    store = open_store(tmp_path)
+    assert [lesson.id for lesson in store.lessons] == ["other", "v1.2"]
+    assert "v1.2/SKILL.md: keys left alone: name" in store.skipped
+    result = CliRunner().invoke(cli, ["check", str(tmp_path / above / "other" / "SKILL.md")])
+    assert result.exit_code == 0
+    assert "lessons: 2" in result.output
+    found = cc.compress_store(
+        store, "extractive", model="simulated", holdout=0.01, depths=1, out=tmp_path.parent / "out",
+        progress=False,
+    )  # fmt: skip
+    back = open_store(tmp_path.parent / "out")
+    assert back.lessons == found.store.lessons
+    shutil.rmtree(tmp_path.parent / "out")
+    write(tmp_path, {"v1.2.L1.md": "Port 6112.", "episodes.jsonl": lines(*told, told[0])})
+    assert "would count twice" in faults(tmp_path)[0]
+
+
+def test_json_over_several_lines_is_one_fault(folder):
+    pretty = json.dumps(EPISODE, indent=2)
+    for text, expected in (
+        (pretty, ["1: is JSON over 5 lines; write each object on one line"]),
+        (f"{lines(EPISODE)}{pretty}\n{lines({**EPISODE, 'id': 'b'})}", ["2: is JSON over 5 lines"]),
+        (json.dumps([EPISODE, EPISODE], indent=2), ["1: is JSON over 12 lines"]),
+        (f"{pretty[:-2]}\n{lines(EPISODE)}", ["1: is JSON over 4 lines"]),
+        ('{"a": 1,}\n{\n' + lines(EPISODE), ["1: is not JSON", "2: is not JSON"]),
+    ):
+        write(folder, {"episodes.jsonl": text})
+        found = [fault for fault in faults(folder) if "JSON" in fault]
+        assert len(found) == len(expected)
+        for fault, start in zip(found, expected, strict=True):
+            assert fault.startswith(f"mine/episodes.jsonl:{start}")
+
+
+def test_a_key_that_stands_twice_is_told_with_both_lines(folder):
+    write(folder, {"episodes.jsonl": '{"task": "a", "task": "b", "good": "c"}'})
+    assert "`task` stands twice in an episode, in one line; keep one" in faults(folder)[0]
+    (folder / "episodes.jsonl").unlink()
+    write(folder, {"episodes.yaml": "- task: a\n  good: b\n  task: c\n"})
+    assert "yaml:3: `task` stands twice in an episode, first in line 1" in faults(folder)[0]

@@ -536,8 +536,14 @@ def test_stats_are_finite_numbers():
         ("id: a\nlevel: [1]", "n.md:3: `level` is no number"),
         (f"id: a\nlevel: {'9' * 5000}", "n.md:3: `level` is 999"),
         ("id: a\nlevel: ٣", "n.md:3: `level` is ٣"),
-        ("id: a\nlevel: 0\nid: b", "n.md:4: `id` stands twice"),
-        ("id: a\nlevel: 0\nx: 1\nx: 2", "n.md:5: `x` stands twice"),
+        (
+            "id: a\nlevel: 0\nid: b",
+            "n.md:4: `id` stands twice in the front matter, first in line 2",
+        ),
+        (
+            "id: a\nlevel: 0\nx: 1\nx: 2",
+            "n.md:5: `x` stands twice in the front matter, first in line 4",
+        ),
         ("id: [a]\nlevel: 0", "n.md:2: `id` is a list; write text"),
         ("id: a\nlevel: 0\nstatus: draft", "n.md:4: `status` is 'draft'; it may be active, merg"),
         ("id: a\nlevel: 0\nparents: {b: 1}", "n.md:4: `parents` is a mapping; write a list"),
@@ -632,7 +638,7 @@ def episode(text):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"id": "a",\n"id": "b"}', "e.json:2: `id` stands twice"),
+        ('{"id": "a",\n"id": "b"}', "e.json:2: `id` stands twice, first in line 1; keep one"),
         ('{"a": "\\"id\\": {",\n"check": {"must": [],\n"m\\u0075st": []}}', "e.json:3: `must` sta"),
         ('{"id": "a",\n\n"score": NaN}', "e.json:3: NaN is no JSON number"),
         ('{"x": [1, -Infinity]}', "e.json:1: -Infinity is no JSON number"),

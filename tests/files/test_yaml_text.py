@@ -42,7 +42,7 @@ def messages(text, required=("a",), optional=("b",)):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\na: 2", "f.yaml:2: `a` stands twice in a thing; keep one"),
+        ("a: 1\na: 2", "f.yaml:2: `a` stands twice in a thing, first in line 1; keep one"),
         ("a: 1\nbb: 2", "f.yaml:2: a thing has no key `bb`; did you mean `b`?"),
         ("\n\nb: 1", "f.yaml:3: a thing lacks `a`; write `a: …`"),
         ("- 1", "f.yaml:1: a thing is a list; write `a: …`"),
