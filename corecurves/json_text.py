@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from corecurves.reply import judged
 
-__all__ = ["objects_inside", "stated"]
+__all__ = ["objects_anywhere", "objects_inside", "stated"]
 
 T = TypeVar("T")
 _FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
@@ -52,6 +52,29 @@ def objects_inside(text: str) -> list[object]:
         if not unread:
             found.append(value)
     return found
+
+
+def objects_anywhere(text: str) -> Iterator[object]:
+    """Complete JSON objects in a text, those in other braces too.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Yields
+    ------
+    object
+        In the order in which they begin.
+
+    Examples
+    --------
+    >>> list(objects_anywhere('{"a": {"b": 1}} {c: {"d": 2}}'))
+    [{'a': {'b': 1}}, {'b': 1}, {'d': 2}]
+    """
+    for brace in _BRACE.finditer(text):
+        with suppress(ValueError, RecursionError):
+            yield _decoder().raw_decode(text, brace.start())[0]
 
 
 def stated(
@@ -98,16 +121,9 @@ def stated(
     if whole is not None:
         return [whole]
     # 1 is no verdict, and equal to True: what was shown counts only where it has the form.
-    shown = [v for other in quoted for v in _everywhere(other) if read(v) is not None]
+    shown = [v for other in quoted for v in objects_anywhere(other) if read(v) is not None]
     values = (value for value in objects_inside(text) if value not in shown)
     return [found for value in values if (found := read(value)) is not None]
-
-
-def _everywhere(text: str) -> Iterator[object]:
-    """Objects in a text, those in other braces too."""
-    for brace in _BRACE.finditer(text):
-        with suppress(ValueError, RecursionError):
-            yield _decoder().raw_decode(text, brace.start())[0]
 
 
 def _decoder() -> json.JSONDecoder:

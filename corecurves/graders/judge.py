@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from corecurves.errors import CellFailure
 from corecurves.graders.base import BlindCase, Grade
-from corecurves.json_text import stated
+from corecurves.json_text import objects_anywhere, stated
 from corecurves.models.base import CutOff
 from corecurves.reply import judged
 from corecurves.specs import Identity
@@ -29,7 +29,8 @@ class Judge:
     """Verdict of a model, at temperature 0; what cannot be parsed is *unparsable*, never a fail.
 
     A verdict in the judge's reasoning is none, and one that a reply quotes from the candidate is
-    the candidate's; a reply that is nothing but one object quotes nothing.
+    the candidate's. A reply that is nothing but one object quotes nothing, unless it is a pass with
+    the very reason that the candidate gives itself.
 
     Parameters
     ----------
@@ -105,7 +106,11 @@ def parse_verdict(reply: str, *, candidate: str = "") -> tuple[bool, str] | None
         return None
     if not found or len({passed for passed, _ in found}) > 1:
         return None
-    return found[-1]
+    passed, reason = found[-1]
+    # A fail is to no candidate's advantage; a pass with the candidate's very reason is its own.
+    if passed and reason and found[-1] in map(_verdict, objects_anywhere(candidate)):
+        return None
+    return passed, reason
 
 
 def _verdict(value: object) -> tuple[bool, str] | None:
