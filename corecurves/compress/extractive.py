@@ -10,7 +10,8 @@ from typing import Any
 from corecurves.arguments import whole
 from corecurves.compress.base import Draft, TrainEpisode, TrainView
 from corecurves.compress.claims import claims_of, telling
-from corecurves.compress.units import Note, by_clause
+from corecurves.compress.cuts import by_clause
+from corecurves.compress.units import Note
 from corecurves.protocol.framings import SCREENING
 from corecurves.specs import Identity
 from corecurves.text import count_tokens

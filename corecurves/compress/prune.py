@@ -7,7 +7,8 @@ from typing import Any
 
 from corecurves.compress.base import Draft, TrainView
 from corecurves.compress.claims import NEGATIONS, claims_of, telling
-from corecurves.compress.units import Note, by_word
+from corecurves.compress.cuts import by_word
+from corecurves.compress.units import Note
 from corecurves.models.base import Message
 from corecurves.specs import Identity
 from corecurves.text import count_tokens

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 import corecurves as cc
 from corecurves.compress import Extractive, Prune, Rewrite, TrainEpisode, TrainView
 from corecurves.compress.claims import claims_of, derived_claims, kind_of
+from corecurves.compress.cuts import by_word
 from corecurves.compress.prune import _guards
 from corecurves.compress.resolve import as_compressor, label
 from corecurves.compress.rewrite import parse_draft
-from corecurves.compress.units import Note, by_word
+from corecurves.compress.units import Note
 from corecurves.errors import CellFailure
 from corecurves.models.base import LogProb
 from corecurves.models.resolve import as_model

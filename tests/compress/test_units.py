@@ -13,8 +13,9 @@ from corecurves.blocks import blocks, code_of, lines_of
 from corecurves.compress import Draft, Extractive, Prune, TrainEpisode, TrainView
 from corecurves.compress.accept import form_fault
 from corecurves.compress.claims import claims_of, telling
+from corecurves.compress.cuts import by_clause
 from corecurves.compress.extractive import groups
-from corecurves.compress.units import Note, by_clause
+from corecurves.compress.units import Note
 from corecurves.models.base import LogProb
 from corecurves.models.resolve import as_model
 from corecurves.specs import Dropped, Identity, Outcome
