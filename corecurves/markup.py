@@ -11,6 +11,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from corecurves.names import visible
 from corecurves.text import shortened
 
 __all__ = [
@@ -55,7 +56,8 @@ def escaped(part: object) -> Html:
     Parameters
     ----------
     part : object
-        Shown as `str` has it; what no page can hold is shown as a replacement character.
+        Shown as `str` has it; what no page can hold is shown as a replacement character, and what
+        nobody sees as an escape.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def escaped(part: object) -> Html:
     """
     if isinstance(part, Html):
         return part
-    return Html(html.escape(printable(str(part))))
+    return Html(html.escape(visible(printable(str(part)))))
 
 
 def printable(text: str) -> str:
@@ -214,7 +216,7 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, most: i
     top = "".join(f'<th scope="col" style="{cell}">{escaped(name)}</th>' for name in header)
     body = "".join(
         f'<tr><th scope="row" style="{cell};font-weight:600">{escaped(row[0])}</th>'
-        + "".join(f'<td style="{cell}">{escaped(part)}</td>' for part in row[1:])
+        + "".join(f'<td style="{cell}">{_in_lines(part)}</td>' for part in row[1:])
         + "</tr>"
         for row in shown
     )
@@ -225,6 +227,11 @@ def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, most: i
         '<table style="border-collapse:collapse;margin:.5em 0">'
         f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def _in_lines(part: object) -> Html:
+    """A part whose line breaks are seen, whatever styles a notebook takes out."""
+    return part if isinstance(part, Html) else Html(escaped(part).replace("\n", "<br>"))
 
 
 def pairs(rows: Iterable[tuple[object, object]]) -> Html:
@@ -248,7 +255,7 @@ def pairs(rows: Iterable[tuple[object, object]]) -> Html:
     cell = "padding:.15em .9em .15em 0;text-align:left;vertical-align:top"
     body = "".join(
         f'<tr><th scope="row" style="{cell};font-weight:normal;{_QUIET}">{escaped(name)}</th>'
-        f'<td style="{cell};overflow-wrap:anywhere">{escaped(value)}</td></tr>'
+        f'<td style="{cell};overflow-wrap:anywhere">{_in_lines(value)}</td></tr>'
         for name, value in rows
         if str(value) != ""
     )

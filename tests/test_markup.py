@@ -203,3 +203,9 @@ def test_a_rendered_report_shows_them_as_text(tmp_path):
         links = {f"<a href={other.name}>" for other in pages}
         assert set(live.found) <= links
         assert " ".join(live.shown).count("<script>planted()</script>") >= 3
+
+
+def test_what_nobody_sees_is_shown_and_lines_stay_lines():
+    assert markup.escaped("a\u202eb\u200bc") == "a\\u202eb\\u200bc"
+    assert "one<br>&lt;two&gt;" in markup.pairs([("system", "one\n<two>")])
+    assert "one<br>two" in markup.table(["a", "b"], [["x", "one\ntwo"]])

@@ -209,7 +209,7 @@ class Cases:
 
     def passed_without(self) -> list[tuple[str, str, str, str]]:
         """Cases that passed without any lesson: lesson, episode, share of samples, task."""
-        if "control" not in self.ds.arm.values:
+        if "control" not in self.ds.arm.values or "none" not in self.ds.level.values:
             return []
         passed = self.ds.passed.sel(level="none", arm="control")
         passed = passed.transpose("concept", "episode", "sample").values

@@ -22,7 +22,7 @@ from corecurves.explore.html import (
 )
 from corecurves.explore.rose_cases import Cases, Place
 from corecurves.plots.rose import plot_rose
-from corecurves.plots.style import label
+from corecurves.plots.style import draw_legend, label, legible
 from corecurves.summaries.tables_rose import table_rose
 from corecurves.summaries.verdict import verdict
 
@@ -144,10 +144,11 @@ def draw_curve(summary: xr.Dataset, cases: Cases, state: RoseState) -> Figure:
             markerfacecolor="none", markeredgecolor=_CHOSEN, markeredgewidth=2, zorder=5,
             gid="chosen",
         )  # fmt: skip
-    ax.legend(
-        frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4,
+    draw_legend(
+        ax, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4,
         columnspacing=1.0, handletextpad=0.3, title=label(state.lesson), title_fontsize="small",
     )  # fmt: skip
+    legible(ax)
     return figure
 
 
@@ -170,7 +171,9 @@ def verdict_html(summary: xr.Dataset, margin: float) -> str:
     first, *rest = str(found).splitlines()
     about = (" ".join(line.split()) for line in rest)
     rows = [[one.level, one.verdict] for one in found.levels]
-    levels = table(["level", "verdict"], rows) if rows else ""
+    shorter = {*map(str, summary.level.values)} - {"none", "L0"}
+    without = "No shorter level can be set against L0." if shorter else "There is no shorter level."
+    levels = table(["level", "verdict"], rows) if rows else paragraphs(without)
     title = heading(f"Verdict at a margin of {margin:.2f}")
     return title + paragraphs(first) + levels + folded("Why", paragraphs(*about))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import NAME, axes_or_new, label, note
+from corecurves.plots.style import axes_or_new, draw_legend, label, legible, note
 from corecurves.summaries.rose import summarize_rose
 from corecurves.text import counted
 
@@ -158,15 +158,15 @@ def plot_compressors(
                 continue
             low, high = np.array([point.transfer_ci.values for point in points]).T
             ax.vlines(x, low, high, color=colour, linewidth=1, alpha=0.5)
-            full = one.sel(level="L0", arm="ceiling") if "ceiling" in one.arm.values else None
-            if full is not None and arm == "treatment":
+            if arm == "treatment" and "ceiling" in one.arm.values and "L0" in one.level.values:
+                full = one.sel(level="L0", arm="ceiling")
                 x, y = [float(full.tokens), *x], [float(full.transfer), *y]
             ax.plot(
                 x, y, color=colour, marker=marker, markersize=6 if arm == "treatment" else 5,
                 linestyle=dash, linewidth=1.5, markerfacecolor=face,
                 label=(
                     "" if arm == "treatment" else "scissors, as long as "
-                ) + label(name, NAME),
+                ) + label(name, key=arm == "treatment"),
             )  # fmt: skip
     ax.margins(x=0.1)
     ax.set_ylim(-0.05, 1.08)
@@ -174,10 +174,9 @@ def plot_compressors(
     ax.set_ylabel("transfer on unseen episodes")
     ax.grid(visible=True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
-              ncols=2)  # fmt: skip
+    draw_legend(ax, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     note(ax, _what(runs, summaries, lessons))
-    return ax
+    return legible(ax)
 
 
 def describe_compressors(
@@ -241,7 +240,7 @@ def _references(ax: Axes, one: xr.Dataset) -> None:
         ("ceiling", "L0", (0, (1, 1)), "the full lesson"),
         ("control", "none", (0, (6, 3)), "no lesson"),
     ):
-        if arm in one.arm.values:
+        if arm in one.arm.values and level in one.level.values:
             at = float(one.transfer.sel(arm=arm, level=level))
             ax.axhline(at, color="#888888", linewidth=0.9, linestyle=dash, label=what, zorder=1)
 

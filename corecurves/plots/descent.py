@@ -8,7 +8,7 @@ import numpy as np
 
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError
-from corecurves.plots.style import ArmStyle, axes_or_new, label, note
+from corecurves.plots.style import ArmStyle, axes_or_new, draw_legend, label, legible, note
 from corecurves.summaries.descent import summarize_descent
 from corecurves.summaries.tables_descent import judge_line
 from corecurves.text import counted
@@ -77,12 +77,12 @@ def plot_descent(ds: xr.Dataset, ax: Axes | None = None, *, legend: bool = True)
     ax.set_xlabel("tokens served, failed tries included (o200k)")
     ax.set_ylabel("share of failures rescued")
     if legend:
-        ax.legend(
-            frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
+        draw_legend(
+            ax, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
             ncols=2, columnspacing=1.0,
         )  # fmt: skip
     note(ax, "; ".join(_caption(summary)))
-    return ax
+    return legible(ax)
 
 
 def describe_descent(ds: xr.Dataset) -> str:
@@ -143,11 +143,12 @@ def _line(ax: Axes, at: xr.Dataset, strategy: str, spent: Any, end: float) -> No
     share, n = at.curve.values, int(at.failures_judged)
     if np.isnan(share).all():
         ax.plot([], [], color=style.colour, linestyle=style.dash,
-                label=f"{label(strategy)}: none judged")  # fmt: skip
+                label=f"{label(strategy, key=True)}: none judged")  # fmt: skip
         return
     ax.plot(
         [*spent, end], [*share, share[-1]], color=style.colour, linestyle=style.dash,
-        linewidth=1.6, drawstyle="steps-post", gid=strategy, label=f"{label(strategy)} (n = {n})",
+        linewidth=1.6, drawstyle="steps-post", gid=strategy,
+        label=f"{label(strategy, key=True)} (n = {n})",
         zorder=3,
     )  # fmt: skip
     last = int(np.argmax(share))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import UsageError, unknown
+from corecurves.plots.style import NAME, draw_legend, legible
 from corecurves.plots.style import label as written
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def facet(
     wrap : int
         Panels a row.
     size : tuple of float
-        Width and height of a panel in inches.
+        Width and height of a panel in inches; fewer than three are larger.
     share : bool
         Whether all panels have the same axes; otherwise each has those of its own data.
 
@@ -71,6 +72,9 @@ def facet(
     labels = [str(label) for label in ds[col].values]
     columns = min(wrap, len(labels))
     rows = ceil(len(labels) / columns)
+    # One or two panels would be too small to read.
+    grow = max(1.0, 4.6 / (size[0] * columns))
+    size = (grow * size[0], min(grow, 2.1) * size[1])
     figure, grid = plt.subplots(
         rows, columns, sharex=share, sharey=share, squeeze=False, layout="constrained",
         figsize=(size[0] * columns, size[1] * rows + 0.5),
@@ -81,7 +85,7 @@ def facet(
         arguments: dict[str, Any] = {_PLURAL[col]: [label], "legend": False}
         plot(ds, panel, **arguments)
         limits.append((panel.get_xlim(), panel.get_ylim()))
-        panel.set_title(written(label, max(12, int(12 * size[0]))), fontsize="small")
+        panel.set_title(written(label, min(NAME, max(12, int(12 * size[0])))), fontsize="small")
         panel.tick_params(labelsize="x-small")
     for panel in panels[len(labels) :]:
         figure.delaxes(panel)
@@ -97,7 +101,9 @@ def facet(
     for panel, (x, y) in zip(panels, limits, strict=False):
         panel.set(xlim=x, ylim=y)
     handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(
-        handles, names, loc="outside upper right", ncols=len(names), frameon=False, fontsize="small"
+    draw_legend(
+        figure, handles, names, loc="outside upper right", ncols=len(names), fontsize="small"
     )
+    for panel in figure.axes:
+        legible(panel)
     return figure

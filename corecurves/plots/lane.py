@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import arm_style, axes_or_new, note
+from corecurves.plots.style import arm_style, axes_or_new, draw_legend, legible, note
 from corecurves.plots.style import label as written
 from corecurves.summaries.lane import summarize_lane
 from corecurves.text import counted
@@ -70,7 +71,9 @@ def plot_lane(
 
     ax = axes_or_new(ax)
     many = len(chosen) > 1
-    for arm in wanted:
+    longest = int(summary.sel(concept=chosen).curriculum_length.max())
+    size = _marker_size(ax, longest)
+    for row, arm in enumerate(wanted):
         style = arm_style(arm)
         for i, concept in enumerate(chosen):
             one = summary.sel(concept=concept, arm=arm)
@@ -80,22 +83,21 @@ def plot_lane(
             match = one.replay_match.values[inside]
             ax.plot(
                 k, hits, color=style.colour, linestyle=style.dash, linewidth=1.4,
-                alpha=0.5 if many else 1.0, label=arm if i == 0 else None,
+                alpha=0.5 if many else 1.0, label=written(arm, key=True) if i == 0 else None,
                 zorder=3 if arm == "taught" else 2,
             )  # fmt: skip
             over = 3 if arm == "taught" else 2
-            _markers(ax, k, hits, match, style.colour, style.marker, over)
+            _markers(ax, k, hits, match, style.colour, style.marker, size, over)
             if one.sizes["sample"] > 1:
                 ax.plot(
                     np.repeat(k, one.sizes["sample"]),
                     one.hits.transpose("k", "sample").values[inside].ravel(),
                     ".", color=style.colour, markersize=3, alpha=0.6, zorder=1,
                 )  # fmt: skip
-            _mark_missing(ax, one, k, hits)
-    longest = int(summary.sel(concept=chosen).curriculum_length.max())
+        _mark_missing(ax, summary.sel(concept=chosen, arm=arm), row, style.colour)
     most = int(summary.expected_recorded_count.sel(concept=chosen).max())
     ax.set_xlim(-0.3, longest + 0.3)
-    ax.set_ylim(-0.3, most + 0.3)
+    ax.set_ylim(-max(0.3, 0.05 * most), most + max(0.3, 0.03 * most))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True, nbins=8))
     ax.set_xlabel("corrections given (k)")
@@ -105,9 +107,9 @@ def plot_lane(
     if not many:
         ax.set_title(written(chosen[0]))
     if legend:
-        ax.legend(title="arm", frameon=False)
-        note(ax, _what(summary, len(chosen)))
-    return ax
+        draw_legend(ax, title="arm")
+        note(ax, _what(summary, chosen, wanted))
+    return legible(ax)
 
 
 def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -146,7 +148,8 @@ def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
         one = summary.sel(arm=arm)
         share, band = one.survival.values, one.survival_ci.values
         ax.step(
-            delay, share, where="post", color=style.colour, linestyle=style.dash, label=str(arm),
+            delay, share, where="post", color=style.colour, linestyle=style.dash,
+            label=written(arm, key=True),
         )  # fmt: skip
         ax.plot(delay, share, style.marker, color=style.colour, markersize=4)
         ax.fill_between(
@@ -162,10 +165,10 @@ def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_xticks(delay)
     ax.set_xlabel("delay: corrections between being taught and being heard")
     ax.set_ylabel("share of tokens not yet heard")
-    ax.legend(title="arm", frameon=False)
+    draw_legend(ax, title="arm")
     percent = round(100 * summary.attrs["ci_prob"])
     note(ax, f"band: {percent} % pointwise, clustered by concept; small figures: tokens at risk")
-    return ax
+    return legible(ax)
 
 
 def _summary(ds: xr.Dataset) -> xr.Dataset:
@@ -193,6 +196,7 @@ def _markers(
     match: np.ndarray,
     colour: str,
     marker: str,
+    size: float,
     over: int,
 ) -> None:
     kinds = ((match == 1, marker, colour), (np.isnan(match), marker, "white"),
@@ -200,30 +204,67 @@ def _markers(
     for where, shape, face in kinds:
         if where.any():
             ax.plot(
-                k[where], hits[where], linestyle="none", color=colour, markersize=4.5,
-                marker=shape, markerfacecolor=face, clip_on=False, zorder=over,
+                k[where], hits[where], linestyle="none", color=colour, markersize=size,
+                marker=shape, markerfacecolor=face, markeredgewidth=min(1.0, size / 4),
+                clip_on=False, zorder=over,
             )  # fmt: skip
 
 
-def _mark_missing(ax: Axes, one: xr.Dataset, k: np.ndarray, hits: np.ndarray) -> None:
-    """Say n at the points that have fewer samples than planned; a gap says "none"."""
-    planned = one.sizes["sample"]
-    judged = one.samples_judged.values[: k.size]
-    for x, y, n in zip(k, hits, judged, strict=True):
-        if n < planned:
-            ax.annotate(
-                f"n={n}", (x, 0 if np.isnan(y) else y), xytext=(0, 5), ha="center",
-                textcoords="offset points", fontsize="xx-small",
-            )  # fmt: skip
+def _marker_size(ax: Axes, longest: int) -> float:
+    """Points of a marker: with many steps it is small, so that a row of them is no bar."""
+    return float(np.clip(0.45 * _step(ax, longest), 1.2, 4.5))
 
 
-def _what(summary: xr.Dataset, n_concepts: int) -> str:
+def _step(ax: Axes, longest: int) -> float:
+    """Points between two k."""
+    return float(72 * ax.get_window_extent().width / ax.figure.dpi / (longest + 1))
+
+
+def _mark_missing(ax: Axes, summary: xr.Dataset, row: int, colour: str) -> None:
+    """Say n where there are fewer samples than planned; where there is none, in a row an arm."""
+    planned = summary.sizes["sample"]
+    inside = (summary.k <= summary.curriculum_length).transpose("concept", "k").values
+    judged = summary.samples_judged.transpose("concept", "k").values
+    hits = summary.cumulative_token_hit_count.transpose("concept", "k").values
+    some: dict[tuple[int, float], set[int]] = {}
+    for c, k in np.argwhere(inside & (judged > 0) & (judged < planned)).tolist():
+        some.setdefault((k, float(hits[c, k])), set()).add(int(judged[c, k]))
+    for at, counts in some.items():
+        ax.annotate(
+            f"n={'–'.join(map(str, sorted({min(counts), max(counts)})))}", at, xytext=(0, 5),
+            ha="center", textcoords="offset points", fontsize="xx-small",
+        )  # fmt: skip
+    none = (inside & (judged == 0)).sum(axis=0)
+    for middle, text in _gaps(none, len(inside) > 1, _step(ax, len(none) - 1)):
+        ax.annotate(
+            text, (middle, 0), xycoords=ax.get_xaxis_transform(), xytext=(0, 3 + 9 * row),
+            textcoords="offset points", ha="center", fontsize="xx-small", color=colour,
+        )  # fmt: skip
+
+
+def _gaps(none: np.ndarray, many: bool, step: float) -> list[tuple[float, str]]:
+    """Where no curve, or how many, has a result: each k, or runs of them where it is crowded."""
+    texts = [f"n=0: {count}" if many else "n=0" for count in none]
+    places = np.flatnonzero(none).tolist()
+    if all(3.5 * len(text) < step for text in texts):
+        return [(k, texts[k]) for k in places]
+    edges = [0, *(np.flatnonzero(np.diff(none)) + 1).tolist(), len(none)]
+    runs = [(a, b - 1) for a, b in pairwise(edges) if none[a]]
+    if len(runs) > 4:
+        return [((places[0] + places[-1]) / 2, f"n=0 at {len(places)} of {len(none)} k")]
+    return [((a + b) / 2, f"k = {a}–{b}, {texts[a]}" if b > a else texts[a]) for a, b in runs]
+
+
+def _what(summary: xr.Dataset, chosen: list[str], arms: list[str]) -> str:
     samples = summary.sizes["sample"]
-    concepts = counted(n_concepts, "concept")
+    concepts = counted(len(chosen), "concept")
+    drawn = summary.sel(concept=chosen, arm=arms)
+    gaps = (drawn.samples_judged == 0) & (drawn.k <= drawn.curriculum_length)
+    lacking = "; n=0: curves without a result" if len(chosen) > 1 and bool(gaps.any()) else ""
     replay = summary.replay_determinism.item()
     again = "replays not compared" if np.isnan(replay) else f"replay determinism {replay:.2f}"
     each = f"{samples} sample{'s' if samples != 1 else ''} a point"
     who = str(summary.attrs["system"])
     if summary.attrs.get("simulated") == "yes":
         who = f"{who}, SIMULATED"
-    return f"{who}: {concepts}, {each}; filled markers: replays agree; {again}"
+    return f"{who}: {concepts}, {each}; filled markers: replays agree; {again}{lacking}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError
-from corecurves.plots.style import NAME, axes_or_new, label
+from corecurves.plots.style import axes_or_new, draw_legend, label, legible
 from corecurves.summaries.recall import summarize_recall
 from corecurves.text import counted
 
@@ -96,12 +96,12 @@ def plot_recall(
     ax.set_xlabel("recall")
     ax.set_ylabel("precision")
     if legend:
-        ax.legend(
-            frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
+        draw_legend(
+            ax, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
             ncols=min(3, len(everything)), columnspacing=1.0, handletextpad=0.3,
         )  # fmt: skip
     _beneath(ax, runs, grow=own)
-    return ax
+    return legible(ax)
 
 
 def describe_recall(ds: xr.Dataset | Mapping[str, xr.Dataset]) -> str:
@@ -177,7 +177,7 @@ def _point(ax: Axes, one: xr.Dataset, name: str, colour: str, marker: str) -> No
     x, y = float(at.recall), float(at.precision)
     if np.isnan(x) or np.isnan(y):
         ax.plot([], [], color=colour, marker=marker, linestyle="none",
-                label=f"{label(name, NAME)}: no point, nothing is kept")  # fmt: skip
+                label=f"{label(name, key=True)}: no point, nothing is kept")  # fmt: skip
         return
     ends = [np.nan_to_num(b.values, nan=v) for b, v in
             ((at.recall_ci, x), (at.precision_ci, y))]  # fmt: skip
@@ -187,7 +187,7 @@ def _point(ax: Axes, one: xr.Dataset, name: str, colour: str, marker: str) -> No
     ]
     ax.errorbar(
         x, y, xerr=errors[0], yerr=errors[1], color=colour, marker=marker, markersize=7,
-        linestyle="none", elinewidth=0.8, capsize=2, label=label(name, NAME), zorder=3,
+        linestyle="none", elinewidth=0.8, capsize=2, label=label(name, key=True), zorder=3,
     )  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _beneath(ax: Axes, runs: Mapping[str, xr.Dataset], *, grow: bool) -> None:
         lines.append(f"{name} drops what mattered, {len(where)}: {shown}{more}")
     inches = ax.get_window_extent().width / ax.figure.dpi
     wide = max(30, int(inches * 19))
-    wrapped = (textwrap.wrap(label(each), wide, break_on_hyphens=False) for each in lines)
+    wrapped = (textwrap.wrap(label(each, None), wide, break_on_hyphens=False) for each in lines)
     text = "\n".join(line for each in wrapped for line in each)
     if grow and (figure := ax.get_figure(root=True)) is not None:
         figure.set_figheight(figure.get_figheight() + _LINE * text.count("\n"))

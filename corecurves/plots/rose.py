@@ -8,7 +8,8 @@ import numpy as np
 
 from corecurves.engine.dataset import in_memory
 from corecurves.errors import DatasetError, UsageError, unknown
-from corecurves.plots.style import NAME, arm_style, axes_or_new, beside_curve, label, note
+from corecurves.plots.labels import Point, place_labels
+from corecurves.plots.style import arm_style, axes_or_new, draw_legend, label, legible, note
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.rose_leaks import leaks_line
 from corecurves.summaries.tables_rose import planted_line
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_arms", "plot_lessons", "plot_rose"]
 
-_DODGE = {"placebo": -0.012, "scrambled": 0.012, "truncation": 0.024}
-"""Arms of one level have one length: they are drawn side by side, by this share of the width."""
+_DODGE = {"placebo": -1.0, "scrambled": 1.0, "truncation": 2.0, "inverted": -2.0, "deletion": 3.0}
+"""Arms of one level have one length: they are drawn side by side, in steps of their own."""
+_STEP = 0.025
+"""Such a step: a share of the width, and less where another level is near."""
 
 
 def plot_rose(
@@ -73,64 +76,67 @@ def plot_rose(
     ax = axes_or_new(ax)
     one = summary.sel(kind=kind)
     arms = [str(arm) for arm in one.arm.values]
+    ceiling = "ceiling" in arms and "L0" in one.level.values
     drawn = one.sel(level=one.drawn.values | (one.level.values == "L0"))
-    curve: dict[str, float] = {}
+    curve: list[tuple[str, float, float]] = []
     if "treatment" in arms:
         line = drawn.transfer.sel(arm="treatment").values.copy()
         tokens = drawn.tokens.sel(arm="treatment").values.copy()
-        if "ceiling" in arms:
+        if ceiling:
             line[0] = drawn.transfer.sel(arm="ceiling", level="L0")
             tokens[0] = drawn.tokens.sel(arm="ceiling", level="L0")
-        curve = dict(zip(map(str, drawn.level.values), line.tolist(), strict=True))
+        points = zip(map(str, drawn.level.values), tokens.tolist(), line.tolist(), strict=True)
+        curve = [point for point in points if not np.isnan(point[1:]).any()]
         style = arm_style("treatment")
         ax.plot(tokens, line, color=style.colour, linestyle=style.dash, linewidth=1.4, zorder=2)
-    widest = float(one.tokens.max())
+    main = ("treatment", "ceiling", "control")
+    bars: list[tuple[float, float, float]] = []
+    named: list[Point] = []
+    seen: set[str] = set()
     for arm in arms:
-        style = arm_style(arm)
+        style, over = arm_style(arm), 3 if arm in main else 4
         here = one.sel(arm=arm)
-        for i, level in enumerate(_levels_of(arm, one)):
+        for level in _levels_of(arm, one):
             point = here.sel(level=level)
             y, x = float(point.transfer), float(point.tokens)
             if np.isnan(y) or np.isnan(x):
                 continue
             low, high = point.transfer_ci.values
-            x += _DODGE.get(arm, 0.0) * widest
+            x += _DODGE.get(arm, 0.0) * _step(one, level)
+            # Hollow and above: where an arm passes what the treatment passes, both are seen.
             ax.errorbar(
                 x, y, yerr=[[max(0.0, y - low)], [max(0.0, high - y)]], color=style.colour,
-                marker=style.marker, markersize=6 if arm in ("treatment", "ceiling") else 4.5,
-                linestyle="none", elinewidth=0.9, capsize=2, label=arm if i == 0 else None,
-                alpha=1.0 if arm in ("treatment", "ceiling", "control") else 0.75,
+                marker=style.marker, markersize=6 if arm in ("treatment", "ceiling") else 5,
+                markerfacecolor=style.colour if arm in main else "white", zorder=over,
+                linestyle="none", elinewidth=0.9, capsize=2,
+                label=None if arm in seen else label(arm, key=True),
             )  # fmt: skip
-            if arm in ("treatment", "ceiling", "control"):
-                name = level if level != "none" else "no lesson"
-                aside, side, height = beside_curve(
-                    level, curve, away=12 if {*arms} & {*_DODGE} else 6
-                )
-                ax.annotate(
-                    f"{name}, n={int(point.transfer_n)}", (x, y), xytext=aside, ha=side, va=height,
-                    textcoords="offset points", fontsize="x-small", color=style.colour,
-                )  # fmt: skip
-    if "ceiling" in arms and legend:
+            seen.add(arm)
+            bars.append((x, min(low, y), max(high, y)))
+            if arm in main:
+                name = label(level if level != "none" else "no lesson")
+                text = f"{name}, n={int(point.transfer_n)}"
+                named.append(Point(text, level, x, y, style.colour))
+    if ceiling and legend:
         top = float(one.transfer.sel(arm="ceiling", level="L0"))
         ax.axhline(top - margin, color="#888888", linewidth=0.8, linestyle=(0, (6, 3)))
-        ax.annotate(
-            f"ceiling − margin {margin:g}", (1, top - margin), xycoords=("axes fraction", "data"),
-            xytext=(-3, -3), textcoords="offset points", ha="right", va="top", fontsize="x-small",
-            color="#666666",
-        )  # fmt: skip
+        middle = np.nan_to_num(float(one.tokens.max())) / 2
+        said = f"ceiling − margin {margin:g}"
+        named.append(Point(said, "", middle, top - margin, "#666666"))
     ax.margins(x=0.1)
     ax.set_ylim(-0.05, 1.08)
+    place_labels(ax, named, bars, curve)
     ax.set_xlabel("tokens served (o200k)")
     ax.set_ylabel("transfer")
     ax.grid(visible=True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     if kind != "all":
-        ax.set_title(kind)
+        ax.set_title(label(kind))
     if legend:
-        ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
-                  ncols=len(arms), columnspacing=1.0, handletextpad=0.3)  # fmt: skip
+        draw_legend(ax, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0),
+                    ncols=len(arms), columnspacing=1.0, handletextpad=0.3)  # fmt: skip
         note(ax, _what(summary))
-    return ax
+    return legible(ax)
 
 
 def plot_arms(ds: xr.Dataset, ax: Axes | None = None, *, kinds: str | list[str] = "all") -> Axes:
@@ -167,7 +173,6 @@ def plot_arms(ds: xr.Dataset, ax: Axes | None = None, *, kinds: str | list[str] 
     """
     summary = _summary(ds)
     one = summary.sel(kind=_kind(summary, kinds))
-    ax = axes_or_new(ax)
     rows = []
     for level in one.level.values:
         for arm in one.arm.values:
@@ -175,6 +180,7 @@ def plot_arms(ds: xr.Dataset, ax: Axes | None = None, *, kinds: str | list[str] 
             if not np.isnan(float(point.transfer)):
                 rows.append((str(level), str(arm), point))
     rows.sort(key=lambda row: (row[0] != "none", row[0]))
+    ax = axes_or_new(ax, height=max(4.4, 1.2 + 0.2 * len(rows)))
     for y, (_, arm, point) in enumerate(rows):
         style = arm_style(arm)
         x = float(point.transfer)
@@ -185,14 +191,18 @@ def plot_arms(ds: xr.Dataset, ax: Axes | None = None, *, kinds: str | list[str] 
         )  # fmt: skip
     ax.set_yticks(
         range(len(rows)),
-        [f"{'no lesson' if level == 'none' else level}: {arm}" for level, arm, _ in rows],
+        [
+            f"{'no lesson' if level == 'none' else label(level, 16)}: {label(arm, 16)}"
+            for level, arm, _ in rows
+        ],
+        fontsize="small",
     )
     ax.invert_yaxis()
     ax.set_xlim(-0.03, 1.03)
     ax.set_xlabel("transfer")
     ax.grid(visible=True, axis="x", color="#dddddd", linewidth=0.6)
     note(ax, _what(summary))
-    return ax
+    return legible(ax)
 
 
 def plot_lessons(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -242,9 +252,9 @@ def plot_lessons(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
         height = 1.4 + 0.2 * len(lessons)
         ax = plt.subplots(figsize=(5.4, height), layout="constrained")[1]
     image = ax.imshow(grid[order], aspect="auto", cmap="cividis", vmin=0, vmax=1)
-    names = ["no lesson" if level == "none" else level for level, _ in columns]
+    names = ["no lesson" if level == "none" else label(level, 12) for level, _ in columns]
     ax.set_xticks(range(len(columns)), names)
-    ax.set_yticks(range(len(lessons)), [label(lessons[i], NAME) for i in order], fontsize="x-small")
+    ax.set_yticks(range(len(lessons)), [label(lessons[i]) for i in order], fontsize="x-small")
     if "planted" in summary:
         for y, i in enumerate(order):
             for x, (level, _) in enumerate(columns):
@@ -253,7 +263,7 @@ def plot_lessons(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
     figure = ax.get_figure()
     if figure is not None:
         figure.colorbar(image, ax=ax, label="transfer", shrink=0.6)
-    return ax
+    return legible(ax)
 
 
 def _summary(ds: xr.Dataset) -> xr.Dataset:
@@ -272,12 +282,19 @@ def _kind(summary: xr.Dataset, kinds: str | list[str]) -> str:
     return kind
 
 
+def _step(one: xr.Dataset, level: str) -> float:
+    """Tokens by which the arms of a level stand apart."""
+    at = one.tokens.mean("arm")
+    gaps = np.abs(at - at.sel(level=level)).values
+    nearest = float(np.nanmin(gaps[gaps > 0], initial=np.inf))
+    return min(_STEP * float(one.tokens.max()), 0.2 * nearest)
+
+
 def _levels_of(arm: str, summary: Any) -> list[str]:
     """Levels at which an arm stands."""
-    own = {"control": ["none"], "ceiling": ["L0"]}.get(arm)
-    if own is not None:
-        return own
-    return [str(level) for level in summary.level.values if level not in ("none", "L0")]
+    own = {"control": "none", "ceiling": "L0"}.get(arm)
+    levels = [str(level) for level in summary.level.values]
+    return [name for name in levels if (name == own if own else name not in ("none", "L0"))]
 
 
 def _what(summary: xr.Dataset) -> str:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+import unicodedata
+import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from corecurves.names import visible
+from corecurves.plots.fonts import fonts_for
 from corecurves.text import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["NAME", "ArmStyle", "arm_style", "axes_or_new", "beside_curve", "label", "note"]
+__all__ = [
+    "NAME",
+    "ArmStyle",
+    "arm_style",
+    "axes_or_new",
+    "draw_legend",
+    "label",
+    "legible",
+    "note",
+]
 
 NAME = 32
 """Characters of a name that a legend or an axis shows."""
@@ -20,6 +34,12 @@ NAME = 32
 
 _CHARACTERS = 19
 """Characters of the note's size that fit into an inch."""
+
+_SHOWN = "\u200b"
+"""Before a label that begins with an underscore."""
+
+_TOLD: WeakKeyDictionary[Figure, set[str]] = WeakKeyDictionary()
+"""Characters that a figure's user was told of."""
 
 
 @dataclass(frozen=True)
@@ -69,33 +89,99 @@ def arm_style(arm: str) -> ArmStyle:
     return _ARMS.get(arm, ArmStyle("#666666", "-", "x"))
 
 
-def label(text: object, most: int | None = None) -> str:
-    """Text that a figure shows as it is: no mathematics, no character that cannot be drawn.
+def label(text: object, most: int | None = NAME, *, key: bool = False) -> str:
+    """Text of data as a figure shows it: no mathematics, and no character that nobody sees.
 
     Parameters
     ----------
     text : object
         Any text.
-    most : int, optional
-        Characters of a name that are kept; longer ones are shortened in the middle.
+    most : int or None
+        Characters that are kept; longer ones are shortened in the middle. None for all.
+    key : bool
+        Whether it is the label of an artist: Matplotlib hides those that begin with an underscore
+        from legends, so that they get a space without width, which `draw_legend` takes away again.
 
     Returns
     -------
     str
         With dollar signs escaped, in one line.
     """
-    shown = " ".join(str(text).encode("utf-8", "replace").decode("utf-8").split())
-    shown = shown.replace("\x00", "?")
-    return (shown if most is None else shortened(shown, most)).replace("$", r"\$")
+    shown = " ".join(visible(str(text)).split())
+    shown = (shown if most is None else shortened(shown, most)).replace("$", r"\$")
+    return f"{_SHOWN}{shown}" if key and shown.startswith("_") else shown
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
+def draw_legend(owner: Axes | Figure, *given: Any, **options: Any) -> None:
+    """Draw a legend in which names that begin with an underscore stand too.
+
+    Parameters
+    ----------
+    owner : Axes or Figure
+        Whose legend.
+    *given, **options
+        As Matplotlib's ``legend`` has them.
+    """
+    for text in owner.legend(*given, frameon=False, **options).get_texts():
+        text.set_text(text.get_text().removeprefix(_SHOWN))
+
+
+def legible(owner: Axes) -> Axes:
+    """Axes whose every text can be drawn: in a font that has its characters, or as their numbers.
+
+    Parameters
+    ----------
+    owner : Axes
+        All texts in it, and its figure's own, are looked at.
+
+    Returns
+    -------
+    Axes
+        The same. What no installed font has is said once a figure, in one warning.
+    """
+    from matplotlib.text import Text
+
+    figure = owner.get_figure(root=True)
+    lacking: set[str] = set()
+    for axis in (owner.xaxis, owner.yaxis):
+        # An axis writes its ticks anew whenever it is drawn.
+        ticks = axis.get_ticklabels()
+        names = "".join(tick.get_text() for tick in ticks)
+        if ticks and (missing := fonts_for(names, ticks[0].get_fontproperties())[1]):
+            lacking |= missing
+            shown = [tick.get_text().translate(_numbers(missing)) for tick in ticks]
+            axis.set_ticks(axis.get_ticklocs(), labels=shown)
+    texts = [] if figure is None else [one for one in figure.findobj(Text) if one.get_text()]
+    for text in (one for one in texts if not one.get_text().isascii()):
+        families, missing = fonts_for(text.get_text(), text.get_fontproperties())
+        text.set_fontfamily(families)
+        lacking |= missing
+        text.set_text(text.get_text().translate(_numbers(missing)))
+    told = _TOLD.setdefault(figure, set()) if figure is not None else set()
+    scripts = sorted({unicodedata.name(c, "unnamed").split()[0] for c in lacking - told})
+    told |= lacking
+    if scripts:
+        warnings.warn(
+            f"no installed font has the characters of {', '.join(scripts)} in the labels; they "
+            "are shown by number: install a font that has them, such as one of Noto's",
+            stacklevel=3,
+        )
+    return owner
+
+
+def _numbers(chars: set[str]) -> dict[int, str]:
+    return {ord(char): char.encode("unicode_escape").decode("ascii") for char in chars}
+
+
+def axes_or_new(ax: Axes | None, *, height: float = 4.4) -> Axes:
     """The axes given, or those of a new figure.
 
     Parameters
     ----------
     ax : Axes or None
         Where to draw.
+    height : float
+        Inches of a new figure.
 
     Returns
     -------
@@ -106,7 +192,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(6.4, 4.4), layout="constrained")[1]
+    return plt.subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
 def note(ax: Axes, *texts: str) -> None:
@@ -122,44 +208,8 @@ def note(ax: Axes, *texts: str) -> None:
     # A line wider than its axes would make the layout shrink them.
     inches = ax.get_window_extent().width / ax.figure.dpi
     width = max(20, int(inches * _CHARACTERS))
-    lines = "\n".join(textwrap.fill(label(text), width) for text in texts)
+    lines = "\n".join(textwrap.fill(label(text, None), width) for text in texts)
     ax.annotate(
         lines, (0, 0), xycoords="axes fraction", xytext=(0, -38), textcoords="offset points",
         fontsize="x-small", color="#555555", va="top",
     )  # fmt: skip
-
-
-def beside_curve(
-    level: str, curve: Mapping[str, float], *, away: int
-) -> tuple[tuple[int, int], str, str]:
-    """Where the label of a level stands: beside its bar, on the side that the curve is not.
-
-    Parameters
-    ----------
-    level : str
-        The level; ``none`` for no lesson, ``L0`` for the full one.
-    curve : mapping of str to float
-        Transfer by level, from L0 to the shortest, which stand from right to left.
-    away : int
-        Distance from the bar, in points; larger where other bars stand beside it.
-
-    Returns
-    -------
-    tuple of int, str, str
-        Offset in points, horizontal and vertical alignment.
-
-    Examples
-    --------
-    >>> beside_curve("L1", {"L0": 0.9, "L1": 0.5}, away=6)
-    ((6, -4), 'left', 'top')
-    """
-    if level == "none":
-        return (6, 6), "left", "bottom"
-    names = list(curve)
-    at = names.index(level) if level in curve else 0
-    if level == "L0":
-        # It stands at the right edge, and the curve comes from the left.
-        above = not (len(names) > 1 and curve[names[1]] > curve["L0"])
-        return (-6, 6 if above else -4), "right", "bottom" if above else "top"
-    above = at > 0 and curve[level] > curve[names[at - 1]]
-    return (away, 6 if above else -4), "left", "bottom" if above else "top"

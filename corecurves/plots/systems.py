@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corecurves.engine.dataset import check_summary
-from corecurves.plots.style import NAME, axes_or_new, label, note
+from corecurves.names import visible
+from corecurves.plots.style import NAME, axes_or_new, draw_legend, label, legible, note
 from corecurves.summaries.systems import compare_systems
 from corecurves.text import counted, shortened
 
@@ -54,6 +55,8 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
     >>> plot_systems(runs).get_ylabel()
     'share of the first 5 tokens in the answer'
     """
+    from matplotlib.ticker import MaxNLocator
+
     summary = _summary(datasets)
     ax = axes_or_new(ax)
     k = summary.k.values
@@ -68,7 +71,7 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
                 continue
             control = arm == "control"
             if control and (one.share == 0).all():
-                without_prior.append(shortened(str(system), NAME))
+                without_prior.append(shortened(visible(str(system)), NAME))
                 continue
             share, (low, high) = one.share.values, one.share_ci.values.T
             # Side by side: several systems often stand at the same share.
@@ -79,18 +82,18 @@ def plot_systems(datasets: Mapping[str, xr.Dataset] | xr.Dataset, ax: Axes | Non
                 at, share, color=colour, marker=marker, markersize=5, linewidth=1.6,
                 linestyle=(0, (4, 2)) if control else "-",
                 markerfacecolor="white" if control else colour,
-                label=label(system, NAME) + ("" if arm == "taught" else f": {arm}"),
+                label=label(system, key=True) + ("" if arm == "taught" else label(f": {arm}")),
             )  # fmt: skip
     ax.set_xlim(-0.25, summary.attrs["last"] + 0.25)
     ax.set_ylim(-0.03, 1.03)
-    ax.set_xticks(k)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
     ax.set_xlabel("corrections given (k)")
     ax.set_ylabel(f"share of the first {summary.attrs['last']} tokens in the answer")
     ax.grid(visible=True, color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small", loc="upper left")
+    draw_legend(ax, fontsize="small", loc="upper left")
     note(ax, *_what(summary, without_prior))
-    return ax
+    return legible(ax)
 
 
 def _summary(datasets: Mapping[str, xr.Dataset] | xr.Dataset) -> xr.Dataset:
@@ -117,7 +120,7 @@ def _what(summary: xr.Dataset, without_prior: list[str]) -> list[str]:
     failed = summary.cells_failed.sum("arm")
     if bool(failed.any()):
         pairs = zip(failed.system.values, failed.values, strict=True)
-        counts = [f"{shortened(name, NAME)} {n:.0f}" for name, n in pairs if n]
+        counts = [f"{shortened(visible(str(name)), NAME)} {n:.0f}" for name, n in pairs if n]
         lines.append(f"snapshots without a result: {', '.join(counts)}")
     if simulated := summary.attrs["simulated"]:
         lines.append(f"simulated, no real model: {simulated}")

@@ -290,3 +290,25 @@ def test_other_things_are_refused(wrong, rose_run):
 def test_the_margin_has_a_span(rose_run):
     with pytest.raises(ValueError, match=r"give a number from 0\.01 and at most 0\.49"):
         cc.explore_rose(rose_run, margin=0.5)
+
+
+@pytest.mark.parametrize(
+    "levels", [["none"], ["L0"], ["none", "L0"], ["L1"], ["L0", "L1"], ["none", "L1"]]
+)
+def test_a_part_of_the_levels_is_shown(rose_run, levels):
+    part = rose_run.sel(level=levels)
+    explorer = cc.explore_rose(part)
+    assert not explorer.fault.value
+    assert ("no shorter level" in shown(explorer)) == ("L1" not in levels)
+    cc.plot_rose(part)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [{"arm": ["treatment"]}, {"arm": ["control"]}, {"arm": ["ceiling", "treatment"]},
+     {"concept": [0]}, {"episode": [0]}, {"sample": [0]}],
+)  # fmt: skip
+def test_a_part_of_anything_else_is_shown(rose_run, part):
+    numbers = {dim: at for dim, at in part.items() if dim != "arm"}
+    names = {dim: at for dim, at in part.items() if dim == "arm"}
+    assert not cc.explore_rose(rose_run.isel(numbers).sel(names)).fault.value

@@ -138,3 +138,45 @@ def test_words_stand_for_the_figure():
         cc.describe_lane(summary)
     )
     assert "control: 0 of 17 tokens are heard" in cc.describe_survival(summary)
+
+
+def failing(concepts, length, **more):
+    words = tuple(f"word{i}" for i in range(length))
+    with pytest.warns(UserWarning, match="no result"):
+        return cc.run_lane([curriculum(f"c{i}", words) for i in range(concepts)],
+                           Rote(fails_at=lambda heard, text: True), ledger=False, progress=False,
+                           **more)  # fmt: skip
+
+
+@pytest.mark.parametrize(("concepts", "length"), [(1, 5), (5, 5), (30, 5), (1, 24), (3, 24)])
+def test_counts_of_missing_results_do_not_overprint(concepts, length):
+    ax = cc.plot_lane(failing(concepts, length))
+    ax.figure.canvas.draw()
+    boxes = [
+        t.get_window_extent() for t in ax.texts if "n=0" in t.get_text() and t is not ax.texts[-1]
+    ]
+    assert boxes
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_one_panel_is_large_enough_to_read():
+    ds = lane()
+    one = cc.facet(cc.plot_lane, ds.sel(concept=["wisdom"])).get_size_inches()
+    assert one[0] >= 4.5
+    assert one[1] >= 4
+    three = cc.facet(cc.plot_lane, ds).get_size_inches()
+    assert three[0] == pytest.approx(6)
+
+
+def test_a_row_of_many_steps_is_no_bar():
+    words = tuple(f"word{i}" for i in range(24))
+    ds = cc.run_lane([curriculum(f"c{i}", words) for i in range(3)], Rote(), ledger=False,
+                     progress=False)  # fmt: skip
+    figure = cc.facet(cc.plot_lane, ds)
+    figure.canvas.draw()
+    ax = figure.axes[0]
+    (x, _), (after, _) = ax.transData.transform([(0, 0), (1, 0)])
+    for line in ax.lines:
+        if line.get_marker() not in ("None", "none", "", None):
+            assert line.get_markersize() * figure.dpi / 72 < 0.7 * (after - x)
