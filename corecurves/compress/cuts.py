@@ -203,22 +203,20 @@ def _is_clause(part: str) -> bool:
 def flat(text: str) -> str:
     r"""Text in one line; a script without spaces gets none for a line break.
 
-        Parameters
-        ----------
-        text : str
-            A part of a paragraph.
+    Parameters
+    ----------
+    text : str
+        A part of a paragraph.
 
-        Returns
-        -------
-        str
-            The same, with other spaces as they were.
+    Returns
+    -------
+    str
+        The same, with other spaces as they were.
 
-        Examples
-        --------
-        >>> flat("One
-    line."), flat("一
-    行。")
-        ('One line.', '一行。')
+    Examples
+    --------
+    >>> flat("One\nline."), flat("一\n行。")
+    ('One line.', '一行。')
     """
     return re.sub(r"[^\S\n]*\n\s*", " ", _WRAP.sub("", text))
 
