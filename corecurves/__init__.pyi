@@ -80,8 +80,9 @@ from .specs import Store as Store
 from .specs import Token as Token
 from .summaries.bench import bench_summary as bench_summary
 from .summaries.conclusion import conclude_lane as conclude_lane
-from .summaries.conclusion import conclude_systems as conclude_systems
+from .summaries.conclusion_systems import conclude_systems as conclude_systems
 from .summaries.descent import summarize_descent as summarize_descent
+from .summaries.gate import gate_line as gate_line
 from .summaries.lane import summarize_lane as summarize_lane
 from .summaries.memorisation import memorisation as memorisation
 from .summaries.memorisation import table_memorisation as table_memorisation
@@ -92,7 +93,6 @@ from .summaries.recall_transfer import join_recall_transfer as join_recall_trans
 from .summaries.rose import summarize_rose as summarize_rose
 from .summaries.systems import compare_systems as compare_systems
 from .summaries.tables import aggregates_lane as aggregates_lane
-from .summaries.tables import gate_line as gate_line
 from .summaries.tables import table_lane as table_lane
 from .summaries.tables import text_lane as text_lane
 from .summaries.tables_descent import table_descent as table_descent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,26 @@ from corecurves.text import counted
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Conclusion", "conclude_lane", "conclude_systems"]
+__all__ = [
+    "ALONE",
+    "NEVER",
+    "ONE_ARM",
+    "Conclusion",
+    "above_control_text",
+    "conclude_lane",
+    "figure_text",
+    "gap_text",
+    "limits",
+    "share_text",
+    "simulated_text",
+]
 
-_NEVER = "That {} learned: it is a baseline, {}."
-_ONE_ARM = (
+NEVER = "That {} learned: it is a baseline, {}."
+ONE_ARM = (
     "What was learned: without both arms, taught and control, nothing tells it from what the "
     "system says anyway."
 )
-_ALONE = (
+ALONE = (
     "That anything was learned: parrot, the baseline that repeats the last correction, was not run "
     "beside it, and stands above its control too."
 )
@@ -105,7 +116,7 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     scores = summary.saturation_score.mean("sample").isel(concept=np.flatnonzero(inside))
     of = {arm: scores.sel(arm=arm).values.astype(float) for arm in arms}
     can: list[str] = []
-    cannot = _simulated(summary)
+    cannot = simulated_text(summary)
     figures = {"gate": str(summary.gate.item())}
     for arm in sorted(arms):
         who = "Untaught (control)" if arm == "control" else "Taught"
@@ -114,98 +125,19 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
         gap = difference_interval(
             of["taught"] - of["control"], confidence=float(summary.attrs["ci_prob"])
         )
-        text, shown = _above_control("the system", *gap)
+        text, shown = above_control_text("the system", *gap)
         (can if shown else cannot).append(text)
-        figures["above control"] = _figure(*gap)
+        figures["above control"] = figure_text(*gap)
         name = identity_name(summary)
-        cannot.append(_NEVER.format(name, BASELINES[name]) if name in BASELINES else _ALONE)
+        cannot.append(NEVER.format(name, BASELINES[name]) if name in BASELINES else ALONE)
     else:
-        cannot.append(_ONE_ARM)
+        cannot.append(ONE_ARM)
     if nothing := nothing_taught(summary):
         cannot.append(f"Anything about learning: {nothing}.")
     cannot += [*_gate(summary), *_lost(summary)]
     taught = of.get("taught", of[arms[0]])
-    cannot += _limits(int(np.isfinite(taught).sum()))
+    cannot += limits(int(np.isfinite(taught).sum()))
     return Conclusion(_about(summary, int(inside.sum())), tuple(can), tuple(cannot), figures)
-
-
-def conclude_systems(summary: xr.Dataset) -> Conclusion:
-    """Which of the compared systems learned, and what the comparison does not show.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `compare_systems`.
-
-    Returns
-    -------
-    Conclusion
-        The controls, then a sentence a system. A system has learned where it stands above its
-        control, and farther than each baseline among the systems: parrot, which has to be one of
-        them, and blank. A baseline never has.
-
-    Raises
-    ------
-    DatasetError
-        If it is no summary of systems.
-
-    Examples
-    --------
-    >>> import corecurves as cc
-    >>> names = ("grounded", "parrot")
-    >>> runs = {s: cc.run_lane("dev", s, ledger=False, progress=False) for s in names}
-    >>> cc.conclude_systems(cc.compare_systems(runs)).can[1][-42:]
-    ', and above parrot: that grounded learned.'
-    """
-    summary = check_summary(summary, "systems", "a Dataset of compare_systems")
-    n = int(summary.used.sum())
-    can: list[str] = []
-    cannot = _simulated(summary)
-    figures = {}
-    if "control" in summary.arm.values:
-        shares = summary.share_of.sel(arm="control").isel(k=-1, concept=summary.used.values)
-        said = (
-            f"{one.system.item()} {_share(one.values)}" for one in shares.transpose("system", ...)
-        )
-        can.append(f"Untaught (control), of the expected tokens say: {', '.join(said)}.")
-    baselines = summary.baseline.values.tolist() if "baseline" in summary else []
-    names = {str(name): str(json.loads(summary.attrs["identities"])[str(name)]["name"])
-             for name in summary.system.values}  # fmt: skip
-    compared = "above_control" in summary
-    for system, name in names.items() if compared else ():
-        last = summary.sel(system=system).isel(k=-1)
-        gap = (float(last.above_control), *last.above_control_ci.values, n)
-        figures[f"{system} above control"] = _figure(*gap)
-        beside = {}
-        if system not in baselines:
-            for other in baselines:
-                one = last.sel(baseline=other)
-                beside[other] = (float(one.above_baseline), *one.above_baseline_ci.values, n)
-                figures[f"{system} above {other}"] = _figure(*beside[other])
-        text, shown = _above_control(system, *gap)
-        over = [other for other, one in beside.items() if one[1] > 0]
-        under = [other for other in beside if other not in over]
-        if shown and gap[1] > 0 and "parrot" in map(names.get, over) and not under:
-            text = f"{text[:-1]}, and above {' and '.join(over)}: that {system} learned."
-        (can if shown else cannot).append(text)
-        if name in BASELINES:
-            cannot.append(_NEVER.format(system, BASELINES[name]))
-        elif under:
-            cannot.append(_not_above(system, {other: beside[other] for other in under}))
-    if not compared:
-        cannot.append(_ONE_ARM)
-    elif "parrot" not in names.values():
-        cannot.append(_ALONE)
-    unused = summary.sizes["concept"] - n
-    if unused:
-        cannot.append(
-            f"Anything about {counted(unused, 'concept')} without a result in every system and arm."
-        )
-    if bool(summary.replay_determinism.isnull().any()):
-        cannot.append("Whether the points can be reproduced: replays were not compared.")
-    cannot += _limits(n)
-    about = f"{counted(summary.sizes['system'], 'system')}, {counted(n, 'concept')}"
-    return Conclusion(about, tuple(can), tuple(cannot), figures)
 
 
 def _about(summary: xr.Dataset, concepts: int) -> str:
@@ -219,12 +151,12 @@ def _last_answer(who: str, scores: np.ndarray) -> str:
     known = int(np.isfinite(scores).sum())
     if not known:
         return f"{who}, no last answer has a result."
-    share = _share(scores)
+    share = share_text(scores)
     tokens = "all expected tokens" if share == "all" else f"{share} of the expected tokens"
     return f"{who}, the last answer holds {tokens}, over {counted(known, 'concept')}."
 
 
-def _share(values: np.ndarray) -> str:
+def share_text(values: np.ndarray) -> str:
     """Mean share of tokens in words, or in whole percent where that many concepts support it."""
     known = values[np.isfinite(values)]
     if not known.size:
@@ -236,12 +168,12 @@ def _share(values: np.ndarray) -> str:
     return "some" if known.size <= FEW else f"{100 * known.mean():.0f} %"
 
 
-def _above_control(who: str, mean: float, low: float, high: float, n: int) -> tuple[str, bool]:
+def above_control_text(who: str, mean: float, low: float, high: float, n: int) -> tuple[str, bool]:
     """The sentence, and whether it is a conclusion."""
     over = f"over {counted(n, 'concept')}"
     if np.isnan(low):
         return f"Whether {who} stands above its control: {over}, there is no interval.", False
-    figure = _shown("taught − control", mean, low, high, n)
+    figure = gap_text("taught − control", mean, low, high, n)
     if low > 0:
         return f"That {who} stands above its control{figure}, {over}.", True
     if high < 0:
@@ -252,29 +184,22 @@ def _above_control(who: str, mean: float, low: float, high: float, n: int) -> tu
     )
 
 
-def _not_above(who: str, others: Mapping[str, tuple[float, ...]]) -> str:
-    shown = [
-        other + _shown(f"{who} − {other}, each above its control", *gap)
-        for other, gap in others.items()
-    ]
-    n = int(next(iter(others.values()))[-1])
-    over = f"over {counted(n, 'concept')}"
-    return f"Whether {who} learned: it is not shown to stand above {' and '.join(shown)}, {over}."
-
-
-def _shown(what: str, mean: float, low: float, high: float, n: float) -> str:
+def gap_text(what: str, mean: float, low: float, high: float, n: float) -> str:
+    """A difference in brackets; nothing where it is over few concepts."""
     if n <= FEW or np.isnan(low):
         return ""
     return f" ({what}: {with_interval(mean, [low, high], 2, sign=True)} of the tokens)"
 
 
-def _figure(mean: float, low: float, high: float, n: int) -> str:
+def figure_text(mean: float, low: float, high: float, n: int) -> str:
+    """A difference as a key figure."""
     if n <= FEW:
         return "not known" if np.isnan(low) else "yes" if low > 0 else "not shown"
     return with_interval(mean, [low, high], 2, sign=True)
 
 
-def _simulated(summary: xr.Dataset) -> list[str]:
+def simulated_text(summary: xr.Dataset) -> list[str]:
+    """What a simulation says nothing about."""
     said = str(summary.attrs.get("simulated", "no"))
     if said in ("no", ""):
         return []
@@ -315,7 +240,8 @@ def _lost(summary: xr.Dataset) -> list[str]:
     return found
 
 
-def _limits(n: int) -> list[str]:
+def limits(n: int) -> list[str]:
+    """What so many concepts, and hits of words, never show."""
     found = []
     if n <= FEW:
         found.append(f"A size: {counted(n, 'concept')}: a direction, not a decimal place.")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["FEW", "decimals", "number", "with_interval"]
+__all__ = ["FEW", "decimals", "named", "number", "with_interval"]
 
 FEW = 6
 """So many independent units or fewer support a direction, not a decimal place."""
+
+
+def named(long_name: str, units: str = "1") -> dict[str, str]:
+    """Attributes that every variable has."""
+    return {"long_name": long_name, "units": units}
 
 
 def decimals(units: int) -> int:

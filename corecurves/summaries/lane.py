@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from corecurves.engine.dataset import check_dataset
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import first_reach, kaplan_meier, mean_known, nested_rate, t_interval
+from corecurves.summaries.figures import named
+from corecurves.summaries.gate import replay_figures, seed_spread
 from corecurves.summaries.provenance import carried
 from corecurves.summaries.refusals import refusal_counts, refusals
 
-__all__ = ["GATE", "gate_arm", "summarize_lane"]
-
-GATE = 0.95
-"""The one structural gate: below this share of reproduced snapshots no curve can be trusted."""
+__all__ = ["summarize_lane"]
 
 Floats = NDArray[np.float64]
 _BOUNDS = ("lower", "upper")
@@ -99,16 +98,16 @@ def summarize_lane(
     counted = ds.contract.values == contract
     figures: dict[str, Any] = {
         **curve,
-        "hits_at_least": least.assign_attrs(_label("expected tokens hit at the least", "tokens")),
+        "hits_at_least": least.assign_attrs(named("expected tokens hit at the least", "tokens")),
         **{f"corrections_to_{name}": k for name, (k, _) in reached.items()},
         **{f"{name}_state": state for name, (_, state) in reached.items()},
-        "saturation_score": score.assign_attrs(_label("hits at the end / expected tokens")),
+        "saturation_score": score.assign_attrs(named("hits at the end / expected tokens")),
         **delays,
         **_aggregates(reached, certain, score, ds.curriculum_length.values, counted, confidence),
         **_survival(delays, counted, confidence),
         **_counts(ds, planned, counted),
-        **_replay(ds, counted),
-        "seed_spread": _seed_spread(ds, counted),
+        **replay_figures(ds, counted),
+        "seed_spread": seed_spread(ds, counted),
         "refusals": refusals(ds),
         **refusal_counts(ds),
     }
@@ -124,10 +123,6 @@ def summarize_lane(
     return summary
 
 
-def _label(long_name: str, units: str = "1") -> dict[str, str]:
-    return {"long_name": long_name, "units": units}
-
-
 def _curve(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     judged = ds.hits.notnull().sum("sample")
     hits = ds.hits.sum("sample") / judged.where(judged > 0)
@@ -137,11 +132,11 @@ def _curve(ds: xr.Dataset) -> dict[str, xr.DataArray]:
     match = ds.replay_match.min("sample")
     return {
         "hits": ds.hits,
-        "replay_match": match.assign_attrs(_label("whether all replays of all samples agree")),
-        "cumulative_token_hit_count": hits.assign_attrs(_label("expected tokens hit", "tokens")),
-        "vault_hits": vault.assign_attrs(_label("memory entries retrieved", "entries")),
-        "gain": gain.assign_attrs(_label("hits gained by the k-th correction", "tokens")),
-        "samples_judged": judged.assign_attrs(_label("judged samples", "samples")),
+        "replay_match": match.assign_attrs(named("whether all replays of all samples agree")),
+        "cumulative_token_hit_count": hits.assign_attrs(named("expected tokens hit", "tokens")),
+        "vault_hits": vault.assign_attrs(named("memory entries retrieved", "entries")),
+        "gain": gain.assign_attrs(named("hits gained by the k-th correction", "tokens")),
+        "samples_judged": judged.assign_attrs(named("judged samples", "samples")),
     }
 
 
@@ -157,8 +152,8 @@ def _reach(
     k, state = first_reach(arranged.values, goal.values, planned=exists.values)
     dims = ("concept", "arm", "sample")
     return (
-        xr.DataArray(k, dims=dims, attrs=_label("smallest k that reaches it", "corrections")),
-        xr.DataArray(state.astype(object), dims=dims, attrs=_label("whether it was reached")),
+        xr.DataArray(k, dims=dims, attrs=named("smallest k that reaches it", "corrections")),
+        xr.DataArray(state.astype(object), dims=dims, attrs=named("whether it was reached")),
     )
 
 
@@ -176,11 +171,11 @@ def _delays(ds: xr.Dataset, planned: xr.DataArray) -> dict[str, xr.DataArray]:
     delay = np.where(seen, first, np.where(never, end, np.nan)) - introduced
     event = np.where(seen, 1.0, np.where(never, 0.0, np.nan))
     keep = real.values
-    attrs = _label("first k in the answer minus the k that introduced it", "corrections")
+    attrs = named("first k in the answer minus the k that introduced it", "corrections")
     return {
         "delay": xr.DataArray(np.where(keep, delay, np.nan), dims=dims, attrs=attrs),
         "delay_observed": xr.DataArray(
-            np.where(keep, event, np.nan), dims=dims, attrs=_label("1 observed, 0 censored")
+            np.where(keep, event, np.nan), dims=dims, attrs=named("1 observed, 0 censored")
         ),
     }
 
@@ -213,10 +208,10 @@ def _aggregates(
         found[f"{name}_rate_bounds"] = xr.DataArray(
             np.stack([low, high], axis=-1) / total,
             dims=("arm", "ci_bound"),
-            attrs=_label("rate if all undecided had failed, or passed"),
+            attrs=named("rate if all undecided had failed, or passed"),
         )
         found[f"{name}_undecided"] = xr.DataArray(
-            (~decided).sum((0, 2)), dims="arm", attrs=_label("undecided curves", "curves")
+            (~decided).sum((0, 2)), dims="arm", attrs=named("undecided curves", "curves")
         )
     return found | _mean("mean_saturation_score", score[counted].values, "1", confidence, 1.0)
 
@@ -230,10 +225,10 @@ def _mean(
     bounds = np.array([[i.lower, i.upper] for i in intervals]).reshape(-1, 2).clip(0.0, highest)
     label = name.replace("_", " ")
     return {
-        name: xr.DataArray([i.mean for i in intervals], dims="arm", attrs=_label(label, units)),
+        name: xr.DataArray([i.mean for i in intervals], dims="arm", attrs=named(label, units)),
         f"{name}_ci": _interval(bounds, label, units, "t over concepts", confidence),
         f"{name}_n": xr.DataArray(
-            [i.units for i in intervals], dims="arm", attrs=_label("concepts in it", "concepts")
+            [i.units for i in intervals], dims="arm", attrs=named("concepts in it", "concepts")
         ),
     }
 
@@ -251,16 +246,16 @@ def _rate(
     label = name.replace("_", " ")
     bounds = np.array([[r.lower, r.upper] for r in rates]).reshape(-1, 2)
     return {
-        name: xr.DataArray([r.rate for r in rates], dims="arm", attrs=_label(label)),
+        name: xr.DataArray([r.rate for r in rates], dims="arm", attrs=named(label)),
         f"{name}_ci": _interval(bounds, label, "1", "Wilson over concepts", confidence),
         f"{name}_n": xr.DataArray(
-            [r.units for r in rates], dims="arm", attrs=_label("concepts in it", "concepts")
+            [r.units for r in rates], dims="arm", attrs=named("concepts in it", "concepts")
         ),
     }
 
 
 def _interval(bounds: Floats, label: str, units: str, kind: str, confidence: float) -> xr.DataArray:
-    attrs: dict[str, Any] = {**_label(f"interval of {label}", units)}
+    attrs: dict[str, Any] = {**named(f"interval of {label}", units)}
     attrs |= {"ci_kind": kind, "ci_prob": confidence}
     return xr.DataArray(bounds, dims=("arm", "ci_bound"), attrs=attrs)
 
@@ -294,7 +289,7 @@ def _survival(
         band[arm, :, 1] = np.where(inside, curve.upper[row], np.nan)
         observed = delay[:, arm][mask]
         at_risk[arm] = [(observed >= time).sum() for time in grid]
-    attrs: dict[str, Any] = _label("share of tokens not yet heard")
+    attrs: dict[str, Any] = named("share of tokens not yet heard")
     kind = {"ci_kind": "Wilson on the effective size, clustered by concept"}
     return {
         "survival": xr.DataArray(share, {"delay_k": grid}, ("arm", "delay_k"), attrs=attrs),
@@ -302,17 +297,17 @@ def _survival(
             band, dims=("arm", "delay_k", "ci_bound"), attrs=attrs | kind | {"ci_prob": confidence}
         ),
         "survival_at_risk": xr.DataArray(
-            at_risk, dims=("arm", "delay_k"), attrs=_label("tokens at risk", "tokens")
+            at_risk, dims=("arm", "delay_k"), attrs=named("tokens at risk", "tokens")
         ),
         "mean_delay": xr.DataArray(
             mean_known(np.where(event == 1, delay, np.nan), axis=(0, 2, 3)),
-            dims="arm", attrs=_label("mean delay of the tokens heard", "corrections"),
+            dims="arm", attrs=named("mean delay of the tokens heard", "corrections"),
         ),
         "tokens_heard": xr.DataArray(
-            (event == 1).sum((0, 2, 3)), dims="arm", attrs=_label("tokens heard", "tokens")
+            (event == 1).sum((0, 2, 3)), dims="arm", attrs=named("tokens heard", "tokens")
         ),
         "tokens_censored": xr.DataArray(
-            (event == 0).sum((0, 2, 3)), dims="arm", attrs=_label("tokens never heard", "tokens")
+            (event == 0).sum((0, 2, 3)), dims="arm", attrs=named("tokens never heard", "tokens")
         ),
     }  # fmt: skip
 
@@ -324,50 +319,9 @@ def _counts(
     ok = (ds.status[counted] == "ok").sum(("concept", "k", "sample"))
     cut = (ds.status[counted] == "cut_off").sum(("concept", "k", "sample"))
     return {
-        "cells_cut_off": cut.assign_attrs(_label("snapshots whose answer was cut off", "cells")),
-        "cells_planned": xr.full_like(ok, n).assign_attrs(_label("planned snapshots", "cells")),
-        "cells_judged": ok.assign_attrs(_label("judged snapshots", "cells")),
-        "cells_failed": (n - ok).assign_attrs(_label("snapshots without a result", "cells")),
-        "n_concepts": xr.DataArray(int(counted.sum()), attrs=_label("concepts in the aggregates")),
-    }
-
-
-def _seed_spread(ds: xr.Dataset, counted: NDArray[np.bool_]) -> xr.DataArray:
-    """Mean over snapshots of the standard deviation over samples; NaN with fewer than two."""
-    hits = ds.hits[counted]
-    known = hits.notnull().sum("sample")
-    spread = hits.fillna(0.0).where(hits.notnull()).std("sample", ddof=1).where(known > 1)
-    found: xr.DataArray = spread.mean(("concept", "k"))
-    return found.assign_attrs(_label("standard deviation of hits between seeds", "tokens"))
-
-
-def gate_arm(ds: xr.Dataset) -> str:
-    """The arm whose snapshots the gate looks at."""
-    return "taught" if "taught" in ds.arm else str(ds.arm.values[0])
-
-
-def _replay(ds: xr.Dataset, counted: NDArray[np.bool_]) -> dict[str, xr.DataArray]:
-    match = ds.replay_match[counted].sel(arm=gate_arm(ds))
-    planned, matched = int(match.notnull().sum()), int((match == 1).sum())
-    status = ds.replay_status[counted].sel(arm=gate_arm(ds)).where(match.notnull(), "")
-    broken = status.where(~status.isin(("ok", "")), "").max("replay").values
-    counts = {name: int((broken == name).sum()) for name in np.unique(broken) if name}
-    causes = ", ".join(f"{name} {n}" for name, n in counts.items())
-    share = matched / planned if planned else np.nan
-    gate = "not measured" if not planned else "passed" if share >= GATE else "failed"
-    return {
-        "replay_determinism": xr.DataArray(
-            share, attrs=_label("reproduced snapshots / planned snapshots of the taught arm")
-        ),
-        "replay_planned": xr.DataArray(planned, attrs=_label("planned snapshots", "cells")),
-        "replay_matched": xr.DataArray(matched, attrs=_label("reproduced snapshots", "cells")),
-        "replay_failed": xr.DataArray(
-            sum(counts.values()), attrs=_label("snapshots without a full result", "cells")
-        ),
-        "replay_causes": xr.DataArray(
-            np.array(causes, dtype=object), attrs=_label("how those ended")
-        ),
-        "gate": xr.DataArray(
-            np.array(gate, dtype=object), attrs=_label(f"replay determinism of at least {GATE}")
-        ),
+        "cells_cut_off": cut.assign_attrs(named("snapshots whose answer was cut off", "cells")),
+        "cells_planned": xr.full_like(ok, n).assign_attrs(named("planned snapshots", "cells")),
+        "cells_judged": ok.assign_attrs(named("judged snapshots", "cells")),
+        "cells_failed": (n - ok).assign_attrs(named("snapshots without a result", "cells")),
+        "n_concepts": xr.DataArray(int(counted.sum()), attrs=named("concepts in the aggregates")),
     }

@@ -16,7 +16,8 @@ from corecurves.errors import DatasetError, UsageError
 from corecurves.names import alike, listed
 from corecurves.schema import LANE, SCHEMA_VERSION
 from corecurves.stats import difference_interval, no_spread_half_width, t_interval
-from corecurves.summaries.lane import gate_arm
+from corecurves.summaries.figures import named
+from corecurves.summaries.gate import gate_arm
 from corecurves.systems.baselines import BASELINES
 
 __all__ = ["compare_systems", "identity_name"]
@@ -118,16 +119,16 @@ def compare_systems(
     introduced = first.introduced.transpose("concept", "token").values[:, None, :]
     taught = (introduced <= k[:, None]).sum(2) / np.maximum(early.values.sum(1), 1)[:, None]
     figures: dict[str, Any] = {
-        "share_of": shares.assign_attrs(_label("share of the first tokens in the answer")),
+        "share_of": shares.assign_attrs(named("share of the first tokens in the answer")),
         **_curves(shares.values, run.values, used, confidence),
         **_above(shares, used, confidence, datasets),
-        "ideal": ("k", _mean_over(taught[used]), _label("share taught by then")),
-        "used": ("concept", used, _label("whether the concept has every result")),
+        "ideal": ("k", _mean_over(taught[used]), named("share taught by then")),
+        "used": ("concept", used, named("whether the concept has every result")),
         **_counts(cut, arms),
         "replay_determinism": ("system", [_replay(ds) for ds in cut.values()],
-                               _label("reproduced snapshots / planned snapshots, taught")),
+                               named("reproduced snapshots / planned snapshots, taught")),
         "replay_process": ("system", [str(ds.attrs.get("replay_process", "")) for ds in
-                                      cut.values()], _label("where replays were run")),
+                                      cut.values()], named("where replays were run")),
     }  # fmt: skip
     coords = {"system": list(datasets), "arm": arms, "ci_bound": ["lower", "upper"]}
     summary = xr.Dataset(figures, coords | {"concept": concepts, "k": k})
@@ -205,12 +206,12 @@ def _curves(
     ends = [np.where(np.isnan(missing), fill, missing).mean(2) for fill in (0.0, 1.0)]
     bounds = np.where(run[:, :, None, None], np.stack(ends, -1), np.nan)
     dims = ("system", "arm", "k")
-    ci = _label("interval of the share") | {"ci_kind": "t over concepts", "ci_prob": confidence}
+    ci = named("interval of the share") | {"ci_kind": "t over concepts", "ci_prob": confidence}
     return {
-        "share": (dims, mean, _label("share of the first tokens in the answer")),
+        "share": (dims, mean, named("share of the first tokens in the answer")),
         "share_ci": ((*dims, "ci_bound"), band, ci),
         "share_bounds": ((*dims, "ci_bound"), bounds,
-                         _label("share if all missing snapshots had heard nothing, or everything")),
+                         named("share if all missing snapshots had heard nothing, or everything")),
     }  # fmt: skip
 
 
@@ -241,7 +242,7 @@ def _above(
         found["baseline"] = (
             "baseline",
             [names[i] for i in at],
-            _label("baseline among the systems"),
+            named("baseline among the systems"),
         )
     return found
 
@@ -255,8 +256,8 @@ def _paired(
     for at in np.ndindex(mean.shape):
         found = difference_interval(gaps[(*at[:-1], slice(None), at[-1])], confidence=confidence)
         mean[at], bounds[at] = found.mean, (found.lower, found.upper)
-    ci = _label(f"interval of {label}") | {"ci_kind": "t over concepts", "ci_prob": confidence}
-    return {name: (dims, mean, _label(label)), f"{name}_ci": ((*dims, "ci_bound"), bounds, ci)}
+    ci = named(f"interval of {label}") | {"ci_kind": "t over concepts", "ci_prob": confidence}
+    return {name: (dims, mean, named(label)), f"{name}_ci": ((*dims, "ci_bound"), bounds, ci)}
 
 
 def _counts(cut: Mapping[str, xr.Dataset], arms: list[str]) -> dict[str, Any]:
@@ -269,9 +270,9 @@ def _counts(cut: Mapping[str, xr.Dataset], arms: list[str]) -> dict[str, Any]:
             judged[s, arms.index(str(arm))] = (status == "ok").sum()
     dims = ("system", "arm")
     return {
-        "cells_planned": (dims, planned, _label("planned snapshots", "cells")),
-        "cells_judged": (dims, judged, _label("judged snapshots", "cells")),
-        "cells_failed": (dims, planned - judged, _label("snapshots without a result", "cells")),
+        "cells_planned": (dims, planned, named("planned snapshots", "cells")),
+        "cells_judged": (dims, judged, named("judged snapshots", "cells")),
+        "cells_failed": (dims, planned - judged, named("snapshots without a result", "cells")),
     }
 
 
@@ -287,7 +288,3 @@ def _simulated(ds: xr.Dataset) -> bool:
 
 def _mean_over(rows: Floats) -> Floats:
     return rows.mean(0) if len(rows) else np.full(rows.shape[1], np.nan)
-
-
-def _label(long_name: str, units: str = "1") -> dict[str, Any]:
-    return {"long_name": long_name, "units": units}

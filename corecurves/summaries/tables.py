@@ -8,7 +8,7 @@ import numpy as np
 
 from corecurves.engine.dataset import check_summary
 from corecurves.summaries.figures import decimals, with_interval
-from corecurves.summaries.lane import GATE, gate_arm
+from corecurves.summaries.gate import gate_line
 from corecurves.summaries.refusals import nothing_taught
 from corecurves.systems.grounded.parse import explained
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["aggregates_lane", "gate_line", "plain_table", "table_lane", "text_lane"]
+__all__ = ["aggregates_lane", "plain_table", "table_lane", "text_lane"]
 
 _AGGREGATES = (
     "mean_corrections_to_first_hit",
@@ -178,50 +178,6 @@ def text_lane(summary: xr.Dataset) -> str:
             *filter(None, [nothing_taught(summary)]),
         ]
     )
-
-
-def gate_line(summary: xr.Dataset) -> str:
-    """One line on the structural gate.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_lane`.
-
-    Returns
-    -------
-    str
-        The state, and what it rests on. Of a stochastic system it is *seed* reproducibility, and
-        the spread between seeds stands beside it.
-
-    Examples
-    --------
-    >>> import corecurves as cc
-    >>> cc.gate_line(cc.summarize_lane(cc.run_lane("dev", ledger=False, progress=False)))[:12]
-    'gate: passed'
-    """
-    state = summary.gate.item()
-    if state == "not measured":
-        return "gate: not measured (replays were not compared; run with replays=2)"
-    stochastic = summary.attrs.get("stochastic") == "yes"
-    where = summary.attrs.get("replay_process") or "same process"
-    line = (
-        f"gate: {state} ({'seed reproducibility' if stochastic else 'replay determinism'} "
-        f"{summary.replay_determinism.item():.2f}, "
-        f"{int(summary.replay_matched)} of {int(summary.replay_planned)} snapshots reproduced; "
-        f"at least {GATE}; replays: {where})"
-    )
-    if failed := int(summary.replay_failed):
-        line += f"; {failed} snapshots have no full result ({summary.replay_causes.item()})"
-    if stochastic:
-        spread = float(summary.seed_spread.sel(arm=gate_arm(summary)))
-        n = summary.sizes["sample"]
-        line += (
-            "; the spread between seeds was not measured: run with samples=2 or more"
-            if np.isnan(spread)
-            else f"; between seeds hits differ by {spread:.2f} tokens (SD of {n} samples)"
-        )
-    return line
 
 
 def _cut_off(summary: xr.Dataset) -> list[str]:

@@ -8,7 +8,7 @@ parameters that makes a session (an object with ``turn``, or a function ``text -
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -19,7 +19,7 @@ from corecurves.errors import UsageError, unknown
 from corecurves.models.resolve import check_copy, copied
 from corecurves.spec_strings import Spec, parse_spec, typed_settings
 from corecurves.specs import Identity
-from corecurves.systems.base import Turn
+from corecurves.systems.functions import FunctionSession, takes_text
 
 __all__ = ["Adapter", "as_system", "system_names"]
 
@@ -120,14 +120,14 @@ class Adapter:
         if hasattr(session, "turn"):
             return session
         if callable(session):
-            return _FunctionSession(session)
+            return FunctionSession(session)
         raise UsageError(f"the session is a {type(session).__name__}; it needs a method `turn`")
 
     def _start(self, options: dict[str, Any]) -> Any:
         begin = getattr(self.system, "start", None)
         if begin is not None:
             return begin(**{name: options[name] for name in self._takes})
-        return self.system if _takes_text(self.system) else self.system()
+        return self.system if takes_text(self.system) else self.system()
 
     @cached_property
     def _takes(self) -> tuple[str, ...]:
@@ -257,47 +257,3 @@ def _factory(name: str) -> Callable[[Spec], object]:
             make = point.load()
             return lambda spec: make(**typed_settings(make, spec.settings))
     raise UsageError(unknown("system", name, system_names()))
-
-
-def _takes_text(function: Any) -> bool:
-    """Whether a callable takes a text, as one turn does, or nothing, as a start does."""
-    try:
-        parameters = list(_positional(function))
-    except (TypeError, ValueError):
-        return not inspect.isclass(function)
-    return bool(parameters)
-
-
-def _positional(function: Any) -> Iterator[inspect.Parameter]:
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) and (
-            parameter.default is parameter.empty
-        ):
-            yield parameter
-
-
-class _FunctionSession:
-    """A session around a function."""
-
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        self._function = function
-        # The runner looks here to see whether a turn would block its thread.
-        self.asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004
-        )
-
-    def turn(self, text: str) -> Any:
-        answer = self._function(text)
-        return _turn_later(answer) if inspect.isawaitable(answer) else _turn_of(answer)
-
-
-async def _turn_later(answer: Any) -> Turn:
-    return _turn_of(await answer)
-
-
-def _turn_of(answer: Any) -> Turn:
-    if isinstance(answer, Turn):
-        return answer
-    if not isinstance(answer, str):
-        raise TypeError(f"the system answered a {type(answer).__name__}; it must answer text")
-    return Turn(answer)
