@@ -10,7 +10,7 @@ from corecurves.scripts import grams
 from corecurves.specs import Dropped
 from corecurves.text import words
 
-__all__ = ["NEGATIONS", "claims_of", "derived_claims", "kind_of", "telling"]
+__all__ = ["NEGATIONS", "UNSPACED_NEGATIONS", "claims_of", "derived_claims", "kind_of", "telling"]
 
 _RULES = (
     ("example", r"(?i:\b(?:e\.g\.|for example|for instance|such as))"),
@@ -47,6 +47,8 @@ NEGATIONS = frozenset(
     )
 )
 """Words without which a text says something else."""
+UNSPACED_NEGATIONS = re.compile("[不别別勿没沒未无無非禁]|否则|否則|ない|ません|ぬ|ずに|だけ|しか")
+"""The same in Chinese and Japanese, where words do not stand apart."""
 
 
 def telling(text: str) -> frozenset[str]:

@@ -27,7 +27,7 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’)*_`]*(\s+)(?=\S)|[。！？][”’�
 _JOINS = "because|so that|unless|except|although|which|when|if"
 _CLAUSE = re.compile(rf"[,;:](\s+)|(\s+)(?=(?:but|{_JOINS})\s)|[，；：](\s*)(?=\S)")
 _WORD = re.compile(r"(\s+)|[，。；、！？][”’」』）]*()(?=[^\s，。；、！？])")
-_SUBORDINATE = re.compile(rf"(?:{_JOINS})\s")
+_SUBORDINATE = re.compile(rf"(?:{_JOINS})\s|除非|因为|因為|以便|否则|否則")
 _SHORT = re.compile(
     r"(?:^|[\s(\[])(?:e\.g|i\.e|cf|vs|al|dr|mrs?|ms|prof|st|inc|ltd|[a-z])\Z", re.IGNORECASE
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from corecurves.compress.base import Draft, TrainView
-from corecurves.compress.claims import NEGATIONS, claims_of, telling
+from corecurves.compress.claims import NEGATIONS, UNSPACED_NEGATIONS, claims_of, telling
 from corecurves.compress.cuts import by_word
 from corecurves.compress.units import Note
 from corecurves.models.base import Message
@@ -104,7 +104,12 @@ def _guards(note: Note, view: TrainView, more: frozenset[str]) -> list[int]:
     hinted = more.union(*map(telling, view.preserve))
     labels = {unit.rests for unit in note.units}
     found = [
-        1 if i in labels or telling(unit.text) & hinted else 0 for i, unit in enumerate(note.units)
+        int(
+            i in labels
+            or bool(telling(unit.text) & hinted)
+            or bool(more and UNSPACED_NEGATIONS.search(unit.text))
+        )
+        for i, unit in enumerate(note.units)
     ]
     # Words with the unit of each; the text's own commas and stops do not belong to a span.
     words = [

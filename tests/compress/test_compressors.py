@@ -135,6 +135,13 @@ def test_prune_keeps_negations_longer_unless_told_otherwise():
     assert as_compressor("prune?negations=false", SIMULATED).negations is False
 
 
+def test_prune_keeps_negations_of_scripts_without_spaces_longer():
+    text = "请在测试环境中使用端口，不要重启服务，然后继续等待通知。"
+    assert "不要" in draft_of(Prune(as_model(Surprised())), view_of(text, budget=14)).text
+    free = draft_of(Prune(as_model(Surprised()), negations=False), view_of(text, budget=14))
+    assert "不要" not in free.text
+
+
 def test_prune_of_the_simulation_fits_every_budget():
     for budget in range(3, 50, 7):
         draft = draft_of(Prune(SIMULATED), view_of(budget=budget))

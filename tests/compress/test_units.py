@@ -103,6 +103,11 @@ def test_a_clause_falls_with_what_it_rests_on():
     ]
 
 
+def test_unless_falls_with_what_it_limits_in_chinese_too():
+    note = Note("使用六号端口，不要重启服务，除非队列为空。", by_clause)
+    assert note.text(note.without(note.free, [1])) == "使用六号端口。"
+
+
 def test_what_follows_a_label_falls_with_it():
     note = Note("**Old:** take the key. Give it back.", by_clause)
     assert note.without(note.free, [0]) == []
