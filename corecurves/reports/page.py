@@ -20,6 +20,7 @@ from corecurves.reports.outputs import provenance_of, shown_outputs
 __all__ = ["html_page"]
 
 _TEMPLATE = Path(__file__).parent / "template"
+_INTERVAL = re.compile(r"\[[^\[\]]{1,24}\]")
 _LONG = 32
 """Characters of a table's cell beyond which it wraps."""
 
@@ -142,12 +143,15 @@ def _markdown(source: str, attachments: Any = None) -> str:
 
 
 def _tables(html: str) -> str:
-    """Tables in boxes that scroll by themselves; long texts in them wrap."""
+    """Tables in boxes that scroll by themselves; long texts in them wrap, but no interval."""
     if "<table" not in html:
         return html
     import bs4
 
     soup = bs4.BeautifulSoup(html, "html.parser")
+    for text in soup.find_all(string=_INTERVAL):
+        if text.find_parent("td"):
+            text.replace_with(_INTERVAL.sub(lambda m: m[0].replace(" ", "\xa0"), text))
     for cell in soup.find_all(["td", "th"]):
         if len(cell.get_text()) > _LONG:
             cell["class"] = " ".join(

@@ -282,3 +282,12 @@ def test_a_rendered_notebook_keeps_no_widget_state():
     state = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
     book = {"cells": [], "metadata": {"widgets": state}, "nbformat": 4, "nbformat_minor": 5}
     assert "widgets" not in tidy(as_notebook(book), {}, Redactor({})).metadata
+
+
+def test_a_wide_table_wraps_before_it_scrolls_and_intervals_stay_whole():
+    from corecurves.reports import page
+
+    html = page._tables("<table class='dataframe'><tr><td>0.59 [0.46, 0.70]</td></tr></table>")
+    assert "0.59 [0.46,\xa00.70]" in html
+    rules = (page._TEMPLATE / "page.css").read_text().partition(".dataframe th")[2]
+    assert "nowrap" not in rules.partition("}")[0]
