@@ -29,7 +29,7 @@ from corecurves.text import count_tokens
 __all__ = ["Replay", "Verdicts", "form_fault", "lost", "passing"]
 
 _RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|?)+")
-_RUN_ON = re.compile(r"\S\s*(?:`{3}|~{3})\S*\s|\|\s*:?-{3,}:?\s*\|.*\w")
+_RUN_ON = re.compile(r"\S\s*(?:`{3}|~{3})\S*\s|\|\s*:?-{3,}:?\s*\|.*\w|\S\s+#{2,6}\s+\w")
 _SAMPLING = {"temperature": 0.0, "max_tokens": 512}
 """Of a model that is asked."""
 
@@ -200,8 +200,10 @@ def _layout_fault(text: str, before: str) -> str:
                 return (
                     f"the row '{line}' is in no table of the text before; keep rows, or leave out"
                 )
-            if block.kind in ("prose", "pair", "item") and line not in old and _RUN_ON.search(line):
-                return f"a code block or a table is run into one line, '{line}'"
+            run_on = block.kind in ("prose", "pair", "item", "heading") and _RUN_ON.search(line)
+            if run_on and line not in old:
+                start = line[max(0, run_on.start() - 20) : run_on.end() + 20]
+                return f"a code block, a table or a heading is run into another line: '… {start} …'"
     values: dict[str, dict[str, str]] = {}
     for key, value in filter(None, map(pair_of, lines_of(before))):
         values.setdefault(key.casefold(), {})[value.rstrip(".")] = key
