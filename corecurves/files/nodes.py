@@ -76,7 +76,7 @@ def json_lines(text: str, name: str, faults: list[Fault]) -> list[Node]:
     found = []
     after = 0
     # Only \n ends a line: a reply may hold U+2028 and its like inside a string.
-    lines = text.split("\n")
+    lines = text.rstrip("\n").split("\n")
     for number, line in enumerate(lines):
         if not line.strip() or number < after:
             continue

@@ -199,7 +199,7 @@ def test_one_unit_none_and_a_wrong_part():
     assert np.isnan(pooled_rate([], [])[0])
     assert np.isnan(pooled_rate([1, nan], [2, 3])[1])
     assert pooled_rate([1, nan], [2, 3])[0] == 0.5
-    with pytest.raises(ValueError, match="between 0 and `whole`"):
+    with pytest.raises(ValueError, match="`part` exceeds `whole`"):
         pooled_rate([2], [1])
     with pytest.raises(ValueError, match="of one length"):
         pooled_rate([2, 1], [1])
