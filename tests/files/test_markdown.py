@@ -351,3 +351,8 @@ def test_a_key_that_stands_twice_is_told_with_both_lines(folder):
     (folder / "episodes.jsonl").unlink()
     write(folder, {"episodes.yaml": "- task: a\n  good: b\n  task: c\n"})
     assert "yaml:3: `task` stands twice in an episode, first in line 1" in faults(folder)[0]
+
+
+def test_marks_that_nobody_sees_are_no_text(folder):
+    write(folder, {"port.md": f"\ufeff\ufeff\u200b{FULL}"})
+    assert load_markdown(folder).lessons[0].levels[0].text == FULL.strip()
