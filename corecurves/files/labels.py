@@ -44,8 +44,8 @@ def refuse_merged(ds: xr.Dataset) -> None:
     """Refuse a Dataset of two runs, whose attributes would speak of one of them.
 
     A part of a run (``sel``, ``isel``) has labels of its plan, each once; so has one whose labels
-    were all renamed. Two runs that ``xr.concat`` or ``xr.merge`` put into one have a label twice,
-    some that are not in the plan, or a dimension more.
+    were all renamed, or some of its arms in place. Two runs that ``xr.concat`` or ``xr.merge`` put
+    into one have a label twice, some that are not in the plan, or a dimension more.
 
     Parameters
     ----------
@@ -71,9 +71,15 @@ def refuse_merged(ds: xr.Dataset) -> None:
         twice = [label for label, n in Counter(found).items() if n > 1]
         known = set(labels)
         strange = [label for label in found if label not in known]
+        # All runs of a question share the names of arms: one that no plan has was renamed in place.
+        renamed = (
+            dim == "arm"
+            and len(found) == len(labels)
+            and all(new == old for new, old in zip(found, labels, strict=True) if new in known)
+        )
         if twice:
             why = f"it has {dim} {twice[0]!r} twice"
-        elif strange and (len(strange) < len(found) or len(found) > len(labels)):
+        elif strange and not renamed and (len(strange) < len(found) or len(found) > len(labels)):
             why = f"{dim} {strange[0]!r} is not in the plan that its attributes speak of"
     if why:
         together = _TOGETHER.get(str(ds.attrs.get("question")))

@@ -32,8 +32,8 @@ RUNS = {"dev": cc.run_lane("dev", "parrot", **QUIET)}
 
 def lane(name):
     kinds = [curriculum(name, ("judgment", "patience")), curriculum("courage", ("hope", "rest"))]
-    summary = cc.summarize_lane(cc.run_lane(kinds, Rote(), **QUIET))
-    return summary.assign_coords(arm=np.array(["taught", name], dtype=object))
+    ds = cc.run_lane(kinds, Rote(), **QUIET)
+    return ds.assign_coords(arm=np.array(["taught", name], dtype=object))
 
 
 def recall(name, tmp_path):
