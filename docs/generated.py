@@ -28,6 +28,7 @@ GROUPS = {
     "files": "Files",
     "specs": "What is read",
     "systems": "What systems give",
+    "models": "What models give",
     "graders": "What graders get and give",
     "errors": "Exceptions",
 }
