@@ -14,25 +14,6 @@ __all__ = ["finite", "whole"]
 def whole(name: str, value: object, *, least: int | None = 1) -> int:
     """Whole number that an argument gives.
 
-    Parameters
-    ----------
-    name : str
-        The argument.
-    value : object
-        What was given; NumPy's integers are whole numbers, and booleans are none.
-    least : int or None
-        Smallest that is taken; None for any.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Raises
-    ------
-    UsageError
-        If it is none, or too small.
-
     Examples
     --------
     >>> whole("samples", 3)
@@ -54,29 +35,6 @@ def finite(
     below: float = math.inf, most: float = math.inf,
 ) -> float:  # fmt: skip
     """Finite number that an argument gives.
-
-    Parameters
-    ----------
-    name : str
-        The argument.
-    value : object
-        What was given; text and booleans are no numbers.
-    least : float
-        Smallest that is taken.
-    above, below : float
-        It must lie between them.
-    most : float
-        Largest that is taken.
-
-    Returns
-    -------
-    float
-        The number.
-
-    Raises
-    ------
-    UsageError
-        If it is none, or out of range.
 
     Examples
     --------

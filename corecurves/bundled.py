@@ -14,21 +14,6 @@ _HERE = Path(__file__).resolve().parent
 def bundled_path(*parts: str) -> Path:
     """Path of a bundled file or folder.
 
-    Parameters
-    ----------
-    *parts : str
-        Path parts below the library's data, e.g. ``"curricula", "public"``.
-
-    Returns
-    -------
-    Path
-        The file inside an installed copy, or beside ``pyproject.toml`` in a source tree.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, naming what there is.
-
     Examples
     --------
     >>> bundled_path("curricula", "public").is_dir()
@@ -43,16 +28,6 @@ def bundled_path(*parts: str) -> Path:
 
 def bundled_names(*parts: str) -> list[str]:
     """Names that a bundled folder holds, without hidden ones.
-
-    Parameters
-    ----------
-    *parts : str
-        Path parts below the library's data.
-
-    Returns
-    -------
-    list of str
-        Sorted.
 
     Examples
     --------

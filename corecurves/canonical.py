@@ -25,26 +25,6 @@ JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | Non
 def as_json(value: object, where: str = "value") -> JSON:
     """Plain JSON types of a value.
 
-    Parameters
-    ----------
-    value : object
-        Nested mappings with text keys, sequences, text, numbers, booleans, None; NumPy scalars are
-        taken as the numbers they hold.
-    where : str
-        Name of the value in error messages.
-
-    Returns
-    -------
-    JSON
-        The value in JSON's own types; tuples become lists.
-
-    Raises
-    ------
-    TypeError
-        If a part has a type that JSON does not have, naming the part.
-    ValueError
-        If a number is not finite, naming the part.
-
     Examples
     --------
     >>> as_json({"k": (1, 2)})
@@ -74,23 +54,6 @@ def as_json(value: object, where: str = "value") -> JSON:
 def canonical_json(value: object) -> str:
     r"""Canonical JSON text of a value: sorted keys, ASCII, no spaces, no NaN.
 
-    Parameters
-    ----------
-    value : object
-        See `as_json`.
-
-    Returns
-    -------
-    str
-        The one text for this value. Any text survives, lone surrogates and NUL included.
-
-    Raises
-    ------
-    TypeError
-        If a part has a type that JSON does not have.
-    ValueError
-        If a number is not finite.
-
     Examples
     --------
     >>> canonical_json({"b": 1, "a": "é"})
@@ -103,16 +66,6 @@ def canonical_json(value: object) -> str:
 def digest(value: object) -> str:
     """SHA-256 of the canonical JSON of a value.
 
-    Parameters
-    ----------
-    value : object
-        See `as_json`.
-
-    Returns
-    -------
-    str
-        64 hex digits.
-
     Examples
     --------
     >>> digest(["ab", "c"]) == digest(["a", "bc"])
@@ -124,16 +77,6 @@ def digest(value: object) -> str:
 def stable_seed(*parts: object) -> int:
     """Seed that depends on its parts alone.
 
-    Parameters
-    ----------
-    *parts : object
-        Anything that `as_json` takes.
-
-    Returns
-    -------
-    int
-        In [0, 2**31).
-
     Examples
     --------
     >>> stable_seed(0, "wisdom") == stable_seed(0, "wisdom")
@@ -144,18 +87,6 @@ def stable_seed(*parts: object) -> int:
 
 def differences(left: JSON, right: JSON, where: str = "") -> list[str]:
     """Paths at which two JSON values differ.
-
-    Parameters
-    ----------
-    left, right : JSON
-        The values.
-    where : str
-        Path of the two values.
-
-    Returns
-    -------
-    list of str
-        One ``path: left → right`` a difference, in order of path.
 
     Examples
     --------

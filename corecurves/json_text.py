@@ -20,16 +20,6 @@ _BRACE = re.compile("[{}]")
 def objects_inside(text: str) -> list[object]:
     """Complete JSON objects in a text that lie in no other braces.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of object
-        In order. An object whose keys repeat is none.
-
     Examples
     --------
     >>> objects_inside('Sure: {"1": true} and [{"2": {"a": 1}}]')
@@ -57,16 +47,6 @@ def objects_inside(text: str) -> list[object]:
 def objects_anywhere(text: str) -> Iterator[object]:
     """Complete JSON objects in a text, those in other braces too.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Yields
-    ------
-    object
-        In the order in which they begin.
-
     Examples
     --------
     >>> list(objects_anywhere('{"a": {"b": 1}} {c: {"d": 2}}'))
@@ -81,27 +61,6 @@ def stated(
     reply: str, read: Callable[[object], T | None], *, quoted: Iterable[str] = ()
 ) -> list[T]:
     """What the objects in a reply state that have the form asked for.
-
-    Parameters
-    ----------
-    reply : str
-        The whole reply; its reasoning states nothing.
-    read : callable
-        From a JSON value to what it states; None where it has not the form.
-    quoted : iterable of str
-        Texts that were shown: an object of the form that stands in one of them is a quotation,
-        and no statement. A reply that is nothing but one object, fenced or not, quotes nothing.
-
-    Returns
-    -------
-    list
-        One where the reply is one value of the form; else one for each object in it that has the
-        form and lies in no other.
-
-    Raises
-    ------
-    CellFailure
-        If the reply has reasoning and no answer, see `corecurves.reply.judged`.
 
     Examples
     --------

@@ -21,18 +21,7 @@ _ALPHABETIC = re.compile(f"[{ALPHABETIC}]")
 
 
 def bm25s() -> ModuleType:
-    """The library that scores, loaded when it is first needed.
-
-    Returns
-    -------
-    module
-        bm25s.
-
-    Raises
-    ------
-    UsageError
-        If it is not installed.
-    """
+    """The library that scores, loaded when it is first needed."""
     first = "bm25s" not in sys.modules
     try:
         library = import_module("bm25s")
@@ -49,16 +38,6 @@ def bm25s() -> ModuleType:
 def content_words(text: str) -> list[str]:
     """Words of a text, without bm25s's English stop words; see also `corecurves.scripts.grams`.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        In order.
-
     Examples
     --------
     >>> content_words("Rinse the cups with hot water.")
@@ -70,16 +49,6 @@ def content_words(text: str) -> list[str]:
 
 def unread(texts: Iterable[str]) -> str:
     """What lexical retrieval cannot read in texts.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        What it is to compare.
-
-    Returns
-    -------
-    str
-        Empty where it reads all.
 
     Examples
     --------
@@ -99,20 +68,7 @@ def unread(texts: Iterable[str]) -> str:
 
 
 def bm25_index(bags: Sequence[list[str]], *, k1: float, b: float) -> Any:
-    """Index of texts, each given by its words.
-
-    Parameters
-    ----------
-    bags : sequence of list of str
-        Words of each text.
-    k1, b : float
-        The parameters of BM25.
-
-    Returns
-    -------
-    bm25s.BM25 or None
-        None where no text has a word: then there is no score in bm25s.
-    """
+    """Index of texts, each given by its words."""
     if not any(bags):
         return None
     index = bm25s().BM25(k1=k1, b=b)

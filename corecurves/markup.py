@@ -53,17 +53,6 @@ class Html(str):
 def escaped(part: object) -> Html:
     """A part as HTML: as it is where it is `Html`, else escaped.
 
-    Parameters
-    ----------
-    part : object
-        Shown as `str` has it; what no page can hold is shown as a replacement character, and what
-        nobody sees as an escape.
-
-    Returns
-    -------
-    Html
-        Safe in an element and in a quoted attribute.
-
     Examples
     --------
     >>> escaped('<b title="x">')
@@ -75,35 +64,12 @@ def escaped(part: object) -> Html:
 
 
 def printable(text: str) -> str:
-    """A text as a page can hold it: without lone surrogates and control characters.
-
-    Parameters
-    ----------
-    text : str
-        Any.
-
-    Returns
-    -------
-    str
-        With a replacement character for each.
-    """
+    """A text as a page can hold it: without lone surrogates and control characters."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def short(text: object, most: int = 40) -> Html:
     """A long name, shortened in the middle, whole in its tooltip.
-
-    Parameters
-    ----------
-    text : object
-        A name or id.
-    most : int
-        Characters that are shown.
-
-    Returns
-    -------
-    Html
-        The text itself where it is short enough.
 
     Examples
     --------
@@ -119,18 +85,6 @@ def short(text: object, most: int = 40) -> Html:
 def paragraph(*parts: object, quiet: bool = False) -> Html:
     """A paragraph.
 
-    Parameters
-    ----------
-    *parts : object
-        Texts and HTML, one behind another.
-    quiet : bool
-        Whether it stands back.
-
-    Returns
-    -------
-    Html
-        The element.
-
     Examples
     --------
     >>> paragraph("3 lessons")
@@ -142,18 +96,6 @@ def paragraph(*parts: object, quiet: bool = False) -> Html:
 
 def badge(text: object, colour: str = "plain") -> Html:
     """A word on a ground of its own.
-
-    Parameters
-    ----------
-    text : object
-        The word; the colour says nothing that it does not.
-    colour : str
-        ``good``, ``bad``, ``open`` or ``plain``.
-
-    Returns
-    -------
-    Html
-        White on a dark ground, so that it reads the same everywhere.
 
     Examples
     --------
@@ -169,16 +111,6 @@ def badge(text: object, colour: str = "plain") -> Html:
 def item_list(items: Iterable[object]) -> Html:
     """A bulleted list.
 
-    Parameters
-    ----------
-    items : iterable of object
-        One a bullet.
-
-    Returns
-    -------
-    Html
-        Empty where there is no item.
-
     Examples
     --------
     >>> item_list([])
@@ -190,20 +122,6 @@ def item_list(items: Iterable[object]) -> Html:
 
 def table(header: Sequence[object], rows: Iterable[Sequence[object]], *, most: int = 0) -> Html:
     """A table.
-
-    Parameters
-    ----------
-    header : sequence of object
-        Names of the columns.
-    rows : iterable of sequence of object
-        The first cell of each names the row.
-    most : int
-        Rows that are shown, with a line that counts the others; 0 for all.
-
-    Returns
-    -------
-    Html
-        The element.
 
     Examples
     --------
@@ -237,16 +155,6 @@ def _in_lines(part: object) -> Html:
 def pairs(rows: Iterable[tuple[object, object]]) -> Html:
     """A table of labels and values.
 
-    Parameters
-    ----------
-    rows : iterable of (object, object)
-        Those with an empty value are left out.
-
-    Returns
-    -------
-    Html
-        The element.
-
     Examples
     --------
     >>> "seed" in pairs([("seed", 0), ("note", "")])
@@ -267,18 +175,6 @@ def pairs(rows: Iterable[tuple[object, object]]) -> Html:
 def fold(summary: object, *parts: object) -> Html:
     """Parts behind a line that opens them.
 
-    Parameters
-    ----------
-    summary : object
-        The line.
-    *parts : object
-        What it opens.
-
-    Returns
-    -------
-    Html
-        The element, closed.
-
     Examples
     --------
     >>> fold("text", "a & b").endswith("a &amp; b</div></details>")
@@ -294,18 +190,6 @@ def fold(summary: object, *parts: object) -> Html:
 
 def box(title: object, *parts: object) -> Html:
     """The frame of one object.
-
-    Parameters
-    ----------
-    title : object
-        What it is.
-    *parts : object
-        What it holds.
-
-    Returns
-    -------
-    Html
-        The element. Its classes keep formulas in texts from being typeset.
 
     Examples
     --------

@@ -22,17 +22,6 @@ _INVISIBLE = re.compile(
 def visible(text: str) -> str:
     r"""A text with escapes where it has characters that nobody sees.
 
-    Parameters
-    ----------
-    text : str
-        Any; line breaks and tabs stay.
-
-    Returns
-    -------
-    str
-        With an escape, as Python writes it, for each control character, lone surrogate, mark of
-        writing direction and character without width.
-
     Examples
     --------
     >>> visible("pay\u200bment \u202egpj.exe")
@@ -46,16 +35,6 @@ def visible(text: str) -> str:
 def look(text: str) -> str:
     r"""What the eye sees of a name: composed, without characters that nobody sees.
 
-    Parameters
-    ----------
-    text : str
-        A name.
-
-    Returns
-    -------
-    str
-        Equal for two names that are printed alike.
-
     Examples
     --------
     >>> look("fja\u0308ll\u200b") == look("fj\xe4ll")
@@ -67,16 +46,6 @@ def look(text: str) -> str:
 
 def told_apart(one: str, other: str) -> str:
     """What differs between two names that look the same.
-
-    Parameters
-    ----------
-    one, other : str
-        Two names that are not equal.
-
-    Returns
-    -------
-    str
-        The difference in words; empty where the eye can see it.
 
     Examples
     --------
@@ -102,16 +71,6 @@ def told_apart(one: str, other: str) -> str:
 def alike(names: Iterable[str]) -> str:
     """Difference of the first two names that look the same.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names that are not equal.
-
-    Returns
-    -------
-    str
-        In brackets; empty where the eye can tell them apart.
-
     Examples
     --------
     >>> alike(["retry", "retry\u200b"])
@@ -127,16 +86,6 @@ def alike(names: Iterable[str]) -> str:
 def stem_of(path: Path) -> str:
     r"""Name of a file without its ending, composed: some systems hand out decomposed names.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        The same for a file on every system.
-
     Examples
     --------
     >>> stem_of(Path("fja\u0308ll.md")) == "fj\xe4ll"
@@ -147,20 +96,6 @@ def stem_of(path: Path) -> str:
 
 def taken(first: dict[str, tuple[str, str]], own: str, place: str) -> str:
     """Message for an id that stands in another place too, or looks like one that does.
-
-    Parameters
-    ----------
-    first : dict of str to tuple of str
-        Ids and places by `look`, which this fills.
-    own : str
-        The id.
-    place : str
-        What is said of a later one: where this one stands, which is a place of its own.
-
-    Returns
-    -------
-    str
-        Empty for a new id.
 
     Examples
     --------
@@ -178,18 +113,6 @@ def taken(first: dict[str, tuple[str, str]], own: str, place: str) -> str:
 
 def listed(names: Iterable[str], most: int = 40) -> str:
     """Names in one line, a long list cut, with the number of those left out.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names.
-    most : int
-        How many are shown.
-
-    Returns
-    -------
-    str
-        ``none`` where there is none.
 
     Examples
     --------

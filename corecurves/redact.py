@@ -35,16 +35,6 @@ _SHORTEST = 6
 def is_key_like(name: str) -> bool:
     """Whether a name looks as if its value were a secret.
 
-    Parameters
-    ----------
-    name : str
-        Name of a parameter. Names that point at a secret, such as ``api_key_env``, are fine.
-
-    Returns
-    -------
-    bool
-        Whether to refuse it.
-
     Examples
     --------
     >>> is_key_like("api_key"), is_key_like("hf_token"), is_key_like("max_tokens")
@@ -92,33 +82,11 @@ class Redactor:
         self._pattern = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
 
     def text(self, text: str) -> str:
-        """Text without secrets.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-
-        Returns
-        -------
-        str
-            The text with each secret replaced by the name of its variable.
-        """
+        """Text without secrets."""
         return self._pattern.sub(lambda found: f"[redacted: {self._names[found[0]]}]", text)
 
     def tree(self, value: _T) -> _T:
-        """Nested lists and dicts without secrets, in place where they can be changed.
-
-        Parameters
-        ----------
-        value : object
-            A notebook or a part of one. Base64 text of images is left alone.
-
-        Returns
-        -------
-        object
-            The same object, or a new text.
-        """
+        """Nested lists and dicts without secrets, in place where they can be changed."""
         if isinstance(value, str):
             return self.text(value)  # type: ignore[return-value]
         if isinstance(value, dict):
@@ -140,16 +108,6 @@ def _is_image(key: object) -> bool:
 
 def spellings(value: str) -> set[str]:
     """Ways to spell a value: as text, JSON, JSON within JSON, Python, HTML and a URL do.
-
-    Parameters
-    ----------
-    value : str
-        Any text.
-
-    Returns
-    -------
-    set of str
-        One member where nothing in it needs an escape.
 
     Examples
     --------

@@ -42,23 +42,6 @@ _ANY = re.compile(_TAG, re.IGNORECASE)
 def judged(reply: str) -> str:
     r"""Text of a reply that is judged; every grader, judge, selector and system reads this one.
 
-    Parameters
-    ----------
-    reply : str
-        The raw reply.
-
-    Returns
-    -------
-    str
-        The reply itself where it holds no reasoning, else what stands outside of it, stripped.
-
-    Raises
-    ------
-    CellFailure
-        *cut_off* where the reasoning is not closed; *unparsable* where nothing comes after it: the
-        model ended by itself without an answer, so there is nothing to pass or to fail. It carries
-        the reply.
-
     Examples
     --------
     >>> judged("<think>Not 3, it must be 7.</think>\nPut in roll 7.")

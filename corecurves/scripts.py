@@ -56,16 +56,6 @@ _PIECE = re.compile(
 def grams(run: str) -> list[str]:
     """What stands for the words of a run, where a script does not write them apart.
 
-    Parameters
-    ----------
-    run : str
-        A word, as `corecurves.text.words` gives it.
-
-    Returns
-    -------
-    list of str
-        The word itself where its script writes words apart.
-
     Examples
     --------
     >>> grams("courage"), grams("勇気の決意です"), grams("용기는")
@@ -82,16 +72,6 @@ def grams(run: str) -> list[str]:
 def pieces(text: str) -> list[str]:
     """Words of a text with what stands at them, for shuffling and cutting.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        What stands between spaces; runs of a script without spaces in pieces of a few characters.
-
     Examples
     --------
     >>> pieces("Wear gloves, always."), pieces("勇気は決意です。")
@@ -105,16 +85,6 @@ def pieces(text: str) -> list[str]:
 
 def joined(parts: Sequence[str]) -> str:
     """Pieces as a text again: with spaces between them where their script has spaces.
-
-    Parameters
-    ----------
-    parts : sequence of str
-        Pieces, in any order.
-
-    Returns
-    -------
-    str
-        The text.
 
     Examples
     --------

@@ -38,21 +38,6 @@ class Spec:
 def parse_spec(text: str) -> Spec:
     """Parts of a spec string.
 
-    Parameters
-    ----------
-    text : str
-        ``NAME``, ``NAME:ARGUMENT``, each with ``?key=value&key=value`` behind it or not.
-
-    Returns
-    -------
-    Spec
-        The parts.
-
-    Raises
-    ------
-    UsageError
-        If the settings cannot be read, or an address stands behind them.
-
     Examples
     --------
     >>> parse_spec("grounded?max_hops=2")
@@ -82,23 +67,6 @@ def parse_spec(text: str) -> Spec:
 
 def typed_settings(factory: Callable[..., object], given: Mapping[str, str]) -> dict[str, object]:
     """Settings of a spec string in the types that a factory's parameters have.
-
-    Parameters
-    ----------
-    factory : callable
-        What takes the settings as keywords; its annotations say the types.
-    given : mapping of str to str
-        The settings as text.
-
-    Returns
-    -------
-    dict of str to object
-        By parameter name.
-
-    Raises
-    ------
-    UsageError
-        If a setting is unknown or does not fit, naming it.
 
     Examples
     --------

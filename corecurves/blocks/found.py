@@ -77,16 +77,6 @@ class Block:
 def blocks(text: str) -> list[Block]:
     r"""Blocks of a Markdown text.
 
-    Parameters
-    ----------
-    text : str
-        CommonMark with tables.
-
-    Returns
-    -------
-    list of Block
-        In order; every line that is not blank is in one.
-
     Examples
     --------
     >>> [(block.kind, block.under) for block in blocks("# Ports\n\nThese:\n- dev: 1\n- live: 2")]

@@ -26,16 +26,6 @@ _LONGEST_KEY = 4
 def lines_of(text: str) -> list[str]:
     r"""Lines of a text; CRLF and CR end a line as LF does.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    list of str
-        Without their ends.
-
     Examples
     --------
     >>> lines_of("a\r\nb")
@@ -46,16 +36,6 @@ def lines_of(text: str) -> list[str]:
 
 def headings(text: str) -> Iterator[str]:
     """Headings of a text that are not nested in something else.
-
-    Parameters
-    ----------
-    text : str
-        CommonMark.
-
-    Yields
-    ------
-    str
-        The words of each, with their inline marks.
 
     Examples
     --------
@@ -70,16 +50,6 @@ def headings(text: str) -> Iterator[str]:
 
 def code_of(text: str) -> tuple[list[str], bool]:
     r"""Lines of code in a text, and whether every fence that begins also ends.
-
-    Parameters
-    ----------
-    text : str
-        CommonMark.
-
-    Returns
-    -------
-    tuple of list of str, bool
-        The lines that are not blank, without their indentation; nested blocks count too.
 
     Examples
     --------
@@ -106,16 +76,6 @@ def code_of(text: str) -> tuple[list[str], bool]:
 def pair_of(line: str) -> tuple[str, str] | None:
     """Key and value of a line that has the form ``key: value`` or ``key = value``.
 
-    Parameters
-    ----------
-    line : str
-        A line, or an item of a list.
-
-    Returns
-    -------
-    tuple of str, or None
-        None where it has not, or the key is longer than four words.
-
     Examples
     --------
     >>> pair_of("- **Orange**: #d97757"), pair_of("Keep one thing in mind always: wait.")
@@ -129,18 +89,7 @@ def pair_of(line: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=64)
 def parsed(text: str) -> list[Token]:
-    """Tokens of a Markdown text, with the rows of a table's head told from its others.
-
-    Parameters
-    ----------
-    text : str
-        CommonMark with tables; lines end in LF.
-
-    Returns
-    -------
-    list of Token
-        As markdown-it has them: to be read, and not to be changed.
-    """
+    """Tokens of a Markdown text, with the rows of a table's head told from its others."""
     tokens = _parser().parse(text)
     head = False
     for token in tokens:

@@ -105,19 +105,7 @@ def _said_of_copy(found: CompressedStore, holdout: float, before: Store) -> Iter
 
 
 def text_compressions(found: CompressedStore) -> str:
-    """Compressions as plain text for a terminal.
-
-    Parameters
-    ----------
-    found : CompressedStore
-        From `compress_store`.
-
-    Returns
-    -------
-    str
-        A table of the levels that were tried; then, per lesson, what each dropped, every refused
-        try, and the train episodes that were not demanded.
-    """
+    """Compressions as plain text for a terminal."""
     from corecurves.compress import table_compressions
     from corecurves.specs import SIMULATED
     from corecurves.summaries.tables import plain_table

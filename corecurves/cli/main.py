@@ -59,13 +59,7 @@ rose.add_command(descend)
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line and exit.
-
-    Parameters
-    ----------
-    args : list of str or None
-        Arguments; None for those of the process.
-    """
+    """Run the command line and exit."""
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         # What a file holds may be no text that the terminal can show, such as half of a character.

@@ -22,24 +22,7 @@ __all__ = ["check_folder", "check_targets", "exit_code", "json_value", "say_cost
 def check_targets(
     out: str | None, plot: str | None = None, *, store: str = "", kinds: tuple[str, ...] = (".nc",)
 ) -> None:
-    """Refuse a bad target before anything is spent.
-
-    Parameters
-    ----------
-    out, plot : str or None
-        Files for the result and the figure.
-    store : str
-        Store that is read, in which nothing may be written; empty where there is none.
-    kinds : tuple of str
-        Suffixes that the result may have.
-
-    Raises
-    ------
-    click.UsageError
-        If a suffix is wrong, naming the option.
-    UsageError
-        If a target lies in the store or cannot be written.
-    """
+    """Refuse a bad target before anything is spent."""
     options = {"--out": (out, kinds), "--plot": (plot, (".png", ".svg", ".pdf"))}
     opened = open_store(store) if store and (out or plot) else None
     for option, (target, suffixes) in options.items():
@@ -56,18 +39,7 @@ def check_targets(
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written to, before anything is spent.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where there is none.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be made or written to.
-    """
+    """Refuse a folder that cannot be written to, before anything is spent."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -77,36 +49,14 @@ def check_folder(folder: Path) -> None:
 
 
 def exit_code(ds: xr.Dataset) -> int:
-    """Exit code for a finished run: whether every planned cell has a result.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From a run.
-
-    Returns
-    -------
-    int
-        0, or 3 where a cell has none.
-    """
+    """Exit code for a finished run: whether every planned cell has a result."""
     status = ds.replay_status if "replay_status" in ds else ds.status
     failed = ((status != "ok") & (status != "")).any()
     return ExitCode.FAILED_CELLS if failed else ExitCode.FINE
 
 
 def json_value(value: object) -> object:
-    """Value with null where there is no number.
-
-    Parameters
-    ----------
-    value : object
-        Nested lists and mappings of plain values.
-
-    Returns
-    -------
-    object
-        The same, without NaN and infinities.
-    """
+    """Value with null where there is no number."""
     if isinstance(value, dict):
         return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

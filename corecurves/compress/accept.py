@@ -78,18 +78,7 @@ class Replay:
     seed: int
 
     def run(self, text: str) -> Verdicts:
-        """Replay every train episode with a text.
-
-        Parameters
-        ----------
-        text : str
-            What is served.
-
-        Returns
-        -------
-        Verdicts
-            Of each episode and sample: the seeds and framings are the same for every text.
-        """
+        """Replay every train episode with a text."""
         wants = getattr(self.grader, "wants", "answer")
         who = self.model.identity.content()
         prompts: dict[str, Prompt] = {}
@@ -136,20 +125,6 @@ class Replay:
 
 def form_fault(draft: Draft, view: TrainView, holders: Collection[str]) -> str:
     """What is wrong with a draft before it is replayed.
-
-    Parameters
-    ----------
-    draft : Draft
-        The draft.
-    view : TrainView
-        What it was made from.
-    holders : collection of str
-        Levels and nodes that may still hold a claim.
-
-    Returns
-    -------
-    str
-        Empty where nothing is.
 
     Examples
     --------
@@ -216,36 +191,12 @@ def _layout_fault(text: str, before: str) -> str:
 
 
 def lost(before: Verdicts, now: Verdicts) -> list[str]:
-    """Ids of episodes that lost a pass.
-
-    Parameters
-    ----------
-    before, now : Verdicts
-        With L0, and with a draft.
-
-    Returns
-    -------
-    list of str
-        Each once, in order.
-    """
+    """Ids of episodes that lost a pass."""
     gone = [e for (e, s), passed in before.passed.items() if passed and not now.passed.get((e, s))]
     return list(dict.fromkeys(gone))
 
 
 def passing(verdicts: Verdicts, ids: Sequence[str]) -> tuple[str, ...]:
-    """Ids of episodes with a pass in any framing.
-
-    Parameters
-    ----------
-    verdicts : Verdicts
-        Of a replay.
-    ids : sequence of str
-        The episodes.
-
-    Returns
-    -------
-    tuple of str
-        In their order.
-    """
+    """Ids of episodes with a pass in any framing."""
     good = {episode for (episode, _), passed in verdicts.passed.items() if passed}
     return tuple(name for name in ids if name in good)

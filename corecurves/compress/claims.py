@@ -54,16 +54,6 @@ UNSPACED_NEGATIONS = re.compile("[不别別勿没沒未无無非禁]|否则|否�
 def telling(text: str) -> frozenset[str]:
     """Words of a text that tell it from others.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    frozenset of str
-        Its words without those that every English text has; a negation tells something.
-
     Examples
     --------
     >>> sorted(telling("Set the port to 6112."))
@@ -75,20 +65,6 @@ def telling(text: str) -> frozenset[str]:
 def kind_of(span: str) -> str:
     """Kind of a dropped span, by a plain rule.
 
-    Parameters
-    ----------
-    span : str
-        What was dropped.
-
-    Returns
-    -------
-    str
-        ``example`` where the span holds *e.g.*, *for example* or *such as*; else ``rationale``
-        with *because*, *so that*, *otherwise*; else ``edge-case`` with *except*, *unless*,
-        *without*; else ``precondition`` with *if*, *when*, *before*, *after*; else ``parameter``
-        with a number (``two`` to ``twelve`` as well), a quoted text, a name in capitals or one with
-        ``_``, ``=`` or ``/``; else ``step``.
-
     Examples
     --------
     >>> kind_of("because the sidecar owns it"), kind_of("on port 6112"), kind_of("rinse it")
@@ -99,19 +75,6 @@ def kind_of(span: str) -> str:
 
 def claims_of(spans: Iterable[str], holder: str) -> tuple[Dropped, ...]:
     r"""Claims that spans stand for.
-
-    Parameters
-    ----------
-    spans : iterable of str
-        What was dropped, in order.
-    holder : str
-        What still holds it.
-
-    Returns
-    -------
-    tuple of Dropped
-        One for each span that has a word to tell, or signs and no word, as ``\.``; one for all
-        together where none has.
 
     Examples
     --------
@@ -131,18 +94,6 @@ def _bare(span: str) -> str:
 
 def derived_claims(before: str, text: str, holder: str) -> tuple[Dropped, ...]:
     """Claims that a text dropped, by comparing its words with those of the level before.
-
-    Parameters
-    ----------
-    before, text : str
-        The longer and the shorter text.
-    holder : str
-        What still holds the claims.
-
-    Returns
-    -------
-    tuple of Dropped
-        One a run of words that are gone; none where no word is.
 
     Examples
     --------

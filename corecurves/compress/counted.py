@@ -33,68 +33,20 @@ class CountedModel(ModelAdapter):
         temperature: float = 0.0,
         max_tokens: int = 512,
     ) -> Completion:
-        """Complete messages; see `Model.generate`.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        seed : int
-            Seed of the sampling.
-        temperature : float
-            0 takes the likeliest token each time.
-        max_tokens : int
-            Longest reply.
-
-        Returns
-        -------
-        Completion
-            The reply.
-        """
+        """Complete messages; see `Model.generate`."""
         self.calls[0] += 1
         return await super().generate(
             messages, seed=seed, temperature=temperature, max_tokens=max_tokens
         )
 
     async def logprob(self, messages: Sequence[Message], text: str) -> LogProb:
-        """Log-probability of a text; see `ScoringModel.logprob`.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        text : str
-            The reply.
-
-        Returns
-        -------
-        LogProb
-            In nats.
-        """
+        """Log-probability of a text; see `ScoringModel.logprob`."""
         self.calls[0] += 1
         return await super().logprob(messages, text)
 
 
 def counted(model: object, beside: CountedModel | None = None) -> CountedModel:
-    """Model whose calls are counted.
-
-    Parameters
-    ----------
-    model : str, Model or callable
-        What names it.
-    beside : CountedModel or None
-        One that shares the count; None for a count of its own.
-
-    Returns
-    -------
-    CountedModel
-        The model.
-
-    Raises
-    ------
-    UsageError
-        If there is no such model.
-    """
+    """Model whose calls are counted."""
     source = as_model(model)
     calls = beside.calls if beside is not None else [0]
     # What the adapter has already made is handed on, for weights are loaded once.

@@ -50,16 +50,6 @@ def by_clause(sentence: str) -> list[tuple[int, int, int]]:
     where a colon stands after fewer than four words, as in ``Port: 6112``, or where several stand
     before the next semicolon.
 
-    Parameters
-    ----------
-    sentence : str
-        The sentence.
-
-    Returns
-    -------
-    list of tuple of int
-        Beginning, end, and number of the clause that it rests on, or -1.
-
     Examples
     --------
     >>> text = "Use 7 jobs, because links are big, and wait for them."
@@ -95,17 +85,6 @@ def by_clause(sentence: str) -> list[tuple[int, int, int]]:
 def by_word(sentence: str) -> list[tuple[int, int, int]]:
     """Words of a sentence; code, a link, an address, a number, ``key: value`` are one each.
 
-    Parameters
-    ----------
-    sentence : str
-        The sentence.
-
-    Returns
-    -------
-    list of tuple of int
-        Beginning, end, and -1. In a script without spaces, what stands between its stops and
-        commas.
-
     Examples
     --------
     >>> text = "Run `make  all` on port: 6112 (once)."
@@ -119,16 +98,6 @@ def by_word(sentence: str) -> list[tuple[int, int, int]]:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Sentences of a paragraph; a short form such as *e.g.* ends none.
-
-    Parameters
-    ----------
-    text : str
-        The paragraph.
-
-    Returns
-    -------
-    list of tuple of int
-        Beginning and end of each, without the space between them.
 
     Examples
     --------
@@ -203,16 +172,6 @@ def _is_clause(part: str) -> bool:
 def flat(text: str) -> str:
     r"""Text in one line; a script without spaces gets none for a line break.
 
-    Parameters
-    ----------
-    text : str
-        A part of a paragraph.
-
-    Returns
-    -------
-    str
-        The same, with other spaces as they were.
-
     Examples
     --------
     >>> flat("One\nline."), flat("一\n行。")
@@ -223,19 +182,6 @@ def flat(text: str) -> str:
 
 def mended(part: str, whole: str, *, begins: bool, ends: bool) -> str:
     """Sentence that lost something, with the capital and the stop that it had.
-
-    Parameters
-    ----------
-    part, whole : str
-        What is left, and the sentence as it was.
-    begins, ends : bool
-        Whether its beginning and its end are left.
-
-    Returns
-    -------
-    str
-        What is left: with a capital where the sentence had one and what it begins with now is a
-        word in plain letters, and with the sentence's own stop, if it had one.
 
     Examples
     --------

@@ -22,19 +22,6 @@ __all__ = ["Extractive", "groups"]
 def groups(note: Note, most: int) -> list[tuple[int, ...]]:
     """Units that are dropped together: each alone, or joined with its neighbour.
 
-    Parameters
-    ----------
-    note : Note
-        The text.
-    most : int
-        Most groups. Where there are more, the shortest neighbours are joined: first those of a
-        sentence, then those under the same headings.
-
-    Returns
-    -------
-    list of tuple of int
-        Numbers of units, in order.
-
     Examples
     --------
     >>> note = Note("Use 7 jobs, because links are big. Compile freely.", by_clause)
@@ -98,18 +85,7 @@ class Extractive:
         return Identity("extractive", "2", {**settings, "model": self.model.identity.content()})
 
     async def compress(self, view: TrainView) -> Draft:
-        """Drop clauses until the text fits; see `Compressor.compress`.
-
-        Parameters
-        ----------
-        view : TrainView
-            What may be known.
-
-        Returns
-        -------
-        Draft
-            What is left, and a claim for each clause that is gone.
-        """
+        """Drop clauses until the text fits; see `Compressor.compress`."""
         note = Note(view.before, by_clause)
         parts = groups(note, self.units)
         kept = note.free

@@ -62,20 +62,7 @@ class Maker:
     def make(
         self, lesson: Lesson, train: tuple[Episode, ...], test: tuple[Episode, ...]
     ) -> Compression:
-        """Levels of a lesson.
-
-        Parameters
-        ----------
-        lesson : Lesson
-            The lesson.
-        train, test : tuple of Episode
-            Its halves; of the test half nothing is handed on.
-
-        Returns
-        -------
-        Compression
-            Never a level without a replay.
-        """
+        """Levels of a lesson."""
         start = self.model.calls[0]
         full = lesson.level(0)
         found: dict[str, Any] = {

@@ -56,18 +56,7 @@ class Prune:
         return Identity("prune", "2", settings)
 
     async def compress(self, view: TrainView) -> Draft:
-        """Drop words until the text fits; see `Compressor.compress`.
-
-        Parameters
-        ----------
-        view : TrainView
-            What may be known.
-
-        Returns
-        -------
-        Draft
-            What is left, and a claim for each run of words that is gone.
-        """
+        """Drop words until the text fits; see `Compressor.compress`."""
         note = Note(view.before, by_word)
         told = await self._information(view.title, note)
         guard = _guards(note, view, NEGATIONS if self.negations else frozenset())

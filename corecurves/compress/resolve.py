@@ -29,26 +29,6 @@ _SCORED: dict[str, Callable[..., Any]] = {"extractive": Extractive, "prune": Pru
 def as_compressor(compressor: object, model: Any) -> Any:
     """Compressor that a name, object or callable stands for.
 
-    Parameters
-    ----------
-    compressor : str, Compressor or callable
-        ``extractive``, ``extractive?wordings=2&units=12&again=4``; ``prune``; ``rewrite:MODEL``, or
-        ``rewrite`` for the model of the replays, with ``?max_tokens=1024``, further settings are
-        the model's. A callable takes a `TrainView` and returns a `Draft`, or a text: then what it
-        dropped is derived by comparing words. Either may be awaitable.
-    model : Model
-        Who replays: it also scores for ``extractive`` and ``prune``.
-
-    Returns
-    -------
-    Compressor
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If there is no such compressor, a setting is wrong, or the model cannot be scored.
-
     Examples
     --------
     >>> from corecurves.models.resolve import as_model
@@ -81,16 +61,6 @@ def as_compressor(compressor: object, model: Any) -> Any:
 
 def label(compressor: Any) -> str:
     """What a level says of who made it.
-
-    Parameters
-    ----------
-    compressor : Compressor
-        The compressor.
-
-    Returns
-    -------
-    str
-        Its name, with its settings as in a spec string; of a model the name alone.
 
     Examples
     --------

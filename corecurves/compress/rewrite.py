@@ -50,23 +50,7 @@ class Rewrite:
         return Identity("rewrite", "2", settings)
 
     async def compress(self, view: TrainView) -> Draft:
-        """Ask for a shorter text; see `Compressor.compress`.
-
-        Parameters
-        ----------
-        view : TrainView
-            What may be known.
-
-        Returns
-        -------
-        Draft
-            As the reply has it.
-
-        Raises
-        ------
-        CellFailure
-            If there is no reply, or none that can be read: *unparsable*.
-        """
+        """Ask for a shorter text; see `Compressor.compress`."""
         fields = {
             "before": view.before,
             "most_words": max(1, int(view.budget * 0.7)),
@@ -93,18 +77,6 @@ class Rewrite:
 
 def parse_draft(reply: str, holder: str) -> Draft | None:
     """Draft in a reply.
-
-    Parameters
-    ----------
-    reply : str
-        The whole reply.
-    holder : str
-        What still holds the claims: the level before.
-
-    Returns
-    -------
-    Draft or None
-        See `corecurves.json_text.stated`. None where there is none, or several that differ.
 
     Examples
     --------

@@ -116,18 +116,7 @@ class Note:
         return [number for number, unit in enumerate(self.units) if not unit.opens]
 
     def without(self, kept: Iterable[int], gone: Iterable[int]) -> list[int]:
-        """Units that are left when some are dropped, and what rests on them.
-
-        Parameters
-        ----------
-        kept, gone : iterable of int
-            Numbers of units.
-
-        Returns
-        -------
-        list of int
-            Numbers in order.
-        """
+        """Units that are left when some are dropped, and what rests on them."""
         lost = set(gone)
         left = []
         for number in sorted(kept):
@@ -138,18 +127,7 @@ class Note:
         return left
 
     def closed(self, kept: Iterable[int]) -> list[int]:
-        """Units that stand in the text of some: with their headings, heads and leading lines.
-
-        Parameters
-        ----------
-        kept : iterable of int
-            Numbers of free units.
-
-        Returns
-        -------
-        list of int
-            Numbers in order.
-        """
+        """Units that stand in the text of some: with their headings, heads and leading lines."""
         chosen = {number for number in kept if not self.units[number].opens}
         over = {n for number in chosen for n in self.blocks[self.units[number].block].under}
         return sorted(
@@ -157,13 +135,7 @@ class Note:
         )
 
     def beginnings(self) -> list[str]:
-        """Text up to the end of each unit.
-
-        Returns
-        -------
-        list of str
-            One a unit.
-        """
+        """Text up to the end of each unit."""
         lines, found = lines_of(self.source), []
         for unit in self.units:
             before = "\n".join([*lines[: self.blocks[unit.block].start], ""])
@@ -171,20 +143,7 @@ class Note:
         return found
 
     def text(self, kept: Iterable[int], *, mend: bool = True) -> str:
-        """Text of units.
-
-        Parameters
-        ----------
-        kept : iterable of int
-            Numbers of free units.
-        mend : bool
-            Whether a sentence that lost its beginning or end gets its capital and stop again.
-
-        Returns
-        -------
-        str
-            What is kept, in its order.
-        """
+        """Text of units."""
         units = self.units
         sizes = Counter(unit.block for unit in units)
         found, before = "", -1
@@ -197,34 +156,12 @@ class Note:
         return found
 
     def gone(self, kept: Iterable[int]) -> list[str]:
-        """Text of what is dropped.
-
-        Parameters
-        ----------
-        kept : iterable of int
-            Numbers of free units that are kept.
-
-        Returns
-        -------
-        list of str
-            In order.
-        """
+        """Text of what is dropped."""
         stays = set(self.closed(kept))
         return [unit.text for n, unit in enumerate(self.units) if n not in stays]
 
     def gone_runs(self, kept: Iterable[int]) -> list[str]:
-        """Text of what is dropped, with what stood together in a paragraph as one.
-
-        Parameters
-        ----------
-        kept : iterable of int
-            Numbers of free units that are kept.
-
-        Returns
-        -------
-        list of str
-            In order.
-        """
+        """Text of what is dropped, with what stood together in a paragraph as one."""
         stays, last = set(self.closed(kept)), -2
         found: list[str] = []
         for n, unit in enumerate(self.units):

@@ -15,22 +15,7 @@ __all__ = ["cost_of"]
 
 
 def cost_of(walk: Walk, first: Opened, wants: str) -> dict[str, int]:
-    """What is spent for certain, and at the most; each wording that is scored is a call.
-
-    Parameters
-    ----------
-    walk : Walk
-        The ladders.
-    first : Opened
-        What is asked first.
-    wants : str
-        What candidates the grader takes.
-
-    Returns
-    -------
-    dict of str to int
-        Episodes, calls, judgements and o200k tokens of prompts.
-    """
+    """What is spent for certain, and at the most; each wording that is scored is a call."""
     design = walk.design
     most: dict[str, Prompt] = dict(first.prompts)
 

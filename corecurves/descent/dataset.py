@@ -35,26 +35,7 @@ def descent_dataset(
     grader: Any,
     texts: bool,
 ) -> xr.Dataset:
-    """Dataset of a run that has ended.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    walk : Walk
-        The ladders.
-    known : mapping of str to Result
-        Results by key.
-    model, grader : Model and Grader
-        Who was evaluated, and who graded.
-    texts : bool
-        Whether the Dataset holds the long texts.
-
-    Returns
-    -------
-    Dataset
-        By the schema's table.
-    """
+    """Dataset of a run that has ended."""
     design = walk.design
     climbed = {
         (e, g, s): walk.climbed(case, strategy, s, known)

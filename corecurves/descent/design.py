@@ -185,31 +185,7 @@ def make_design(
     seed: int,
     leaked: str,
 ) -> Design:
-    """Design of a run, checked.
-
-    Parameters
-    ----------
-    store : Store
-        Lessons and episodes.
-    strategies, claims, weights, statistics
-        What was asked for.
-    holdout : float or None
-        Share in the test half; None takes 0.3 where a compressor made a level. Levels made by hand
-        have nothing to hold out from but the rescue rates: then it takes 0.5, for as much to learn
-        from as to test on, and everything where no rate is asked for.
-    samples, seed, leaked
-        What was asked for.
-
-    Returns
-    -------
-    Design
-        The design.
-
-    Raises
-    ------
-    UsageError
-        If an argument is wrong, or no episode is left.
-    """
+    """Design of a run, checked."""
     names = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     for name in names:
         if name not in STRATEGIES:

@@ -80,18 +80,6 @@ class Job:
         """What is to be run, one after the other, until every ladder has ended.
 
         A failed call is made once a run, however many ladders wait for it: they all end there.
-
-        Parameters
-        ----------
-        book : Ledger
-            What is known; the caller runs each round before it takes the next.
-        asked : Opened
-            Gets everything that was asked.
-
-        Yields
-        ------
-        tuple of Plan and Work
-            A round.
         """
         while (opened := self.walk.opened(self.known(book, asked))).any():
             asked.add(opened)

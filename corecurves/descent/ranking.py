@@ -68,23 +68,7 @@ class Standing:
 
 
 def checked_weights(weights: Sequence[float]) -> tuple[float, float, float]:
-    """Weights of the three terms.
-
-    Parameters
-    ----------
-    weights : sequence of float
-        What was given.
-
-    Returns
-    -------
-    tuple of float
-        The same.
-
-    Raises
-    ------
-    UsageError
-        If they are not three numbers from 0.
-    """
+    """Weights of the three terms."""
     if isinstance(weights, str) or not isinstance(weights, Iterable) or len(list(weights)) != 3:
         raise UsageError(
             f"`weights` is {weights!r}; give three numbers, of usefulness, rescue rate and token "
@@ -95,18 +79,7 @@ def checked_weights(weights: Sequence[float]) -> tuple[float, float, float]:
 
 
 def scale_of(judge: Any) -> str:
-    """Scale of a selector's scores.
-
-    Parameters
-    ----------
-    judge : Selector
-        Who judges. It may say so itself, as ``scale``.
-
-    Returns
-    -------
-    {"nats", "cosine", "open", "share"}
-        How `usefulness` takes them.
-    """
+    """Scale of a selector's scores."""
     own = getattr(judge, "scale", None)
     if own in _SCALES:
         return str(own)
@@ -121,18 +94,6 @@ def said_of(scale: str) -> str:
 
 def usefulness(scores: Sequence[float | None], scale: str) -> list[float]:
     """Scores of the claims of one task, in [0, 1] and in the same order.
-
-    Parameters
-    ----------
-    scores : sequence of float or None
-        What the judge said of each; None where it is silent.
-    scale : {"nats", "cosine", "open", "share"}
-        What the scores are.
-
-    Returns
-    -------
-    list of float
-        0.5 where the judge is silent, or finds no difference on a scale without ends.
 
     Examples
     --------
@@ -153,18 +114,7 @@ def usefulness(scores: Sequence[float | None], scale: str) -> list[float]:
 
 
 def rescue_rate(attempts: int, rescues: int) -> float:
-    """Laplace's rule: 1/2 where nothing was tried.
-
-    Parameters
-    ----------
-    attempts, rescues : int
-        How often it was tried, and how often it passed.
-
-    Returns
-    -------
-    float
-        (rescues + 1) / (attempts + 2).
-    """
+    """Laplace's rule: 1/2 where nothing was tried."""
     return (rescues + 1) / (attempts + 2)
 
 
@@ -174,24 +124,7 @@ def rank(
     counts: Sequence[tuple[int, int]],
     weights: tuple[float, float, float],
 ) -> list[Standing]:
-    """Claims of a lesson for one task, the most promising first.
-
-    Parameters
-    ----------
-    trail : Trail
-        The lesson.
-    useful : sequence of float or None
-        Usefulness of each claim; None without a judge, and then the term is absent.
-    counts : sequence of (int, int)
-        Attempts and rescues of each claim.
-    weights : tuple of float
-        Of usefulness, rescue rate and token share.
-
-    Returns
-    -------
-    list of Standing
-        Ties are in order of the manifest.
-    """
+    """Claims of a lesson for one task, the most promising first."""
     found = []
     for i, claim in enumerate(trail.claims):
         share, (attempts, rescues) = trail.share(claim), counts[i]

@@ -84,20 +84,7 @@ class Trail:
 
 
 def patched(trail: Trail, claims: Sequence[Claim]) -> Rung:
-    """The short form with claims added.
-
-    Parameters
-    ----------
-    trail : Trail
-        The lesson.
-    claims : sequence of Claim
-        Claims, in the order in which they are added.
-
-    Returns
-    -------
-    Rung
-        The claims follow as sentences.
-    """
+    """The short form with claims added."""
     numbers = ", ".join(str(claim.number) for claim in claims)
     label = f"{trail.short.label} + claim{'s' if len(claims) > 1 else ''} {numbers}"
     return Rung(
@@ -106,25 +93,7 @@ def patched(trail: Trail, claims: Sequence[Claim]) -> Rung:
 
 
 def rungs(trail: Trail, strategy: str, ranked: Sequence[Claim], claims: int) -> list[Rung]:
-    """The ladder of a strategy: the shortest form first, L0 last, each text once.
-
-    Parameters
-    ----------
-    trail : Trail
-        The lesson.
-    strategy : {"delta-patch", "delta-jump", "stepwise"}
-        The short form with the best claim, the best two, …; whoever holds the best claim, then the
-        next; or the levels one by one, without a look at the manifest.
-    ranked : sequence of Claim
-        All claims, the most promising first.
-    claims : int
-        Most claims that a patch adds.
-
-    Returns
-    -------
-    list of Rung
-        What is served, step by step.
-    """
+    """The ladder of a strategy: the shortest form first, L0 last, each text once."""
     between: Sequence[Rung]
     if strategy == "delta-patch":
         between = [patched(trail, ranked[:n]) for n in range(1, min(claims, len(ranked)) + 1)]
@@ -142,20 +111,7 @@ def rungs(trail: Trail, strategy: str, ranked: Sequence[Claim], claims: int) -> 
 
 
 def trails_of(store: Store) -> tuple[dict[str, Trail], tuple[str, ...]]:
-    """Trails of a store's lessons by id, and what could not be taken as it stands.
-
-    Parameters
-    ----------
-    store : Store
-        The lessons.
-
-    Returns
-    -------
-    trails : dict of str to Trail
-        Of every lesson that has L0 and a shorter level.
-    notes : tuple of str
-        Lessons left out, and holders that the store does not have.
-    """
+    """Trails of a store's lessons by id, and what could not be taken as it stands."""
     nodes = {
         level.node: (lesson, level)
         for lesson in store.lessons

@@ -59,18 +59,7 @@ class Walk:
         return key, Prompt(messages, outcome, seed)
 
     def opened(self, known: Mapping[str, Result]) -> Opened:
-        """Everything that can be asked now: the ladders' next rungs, and what rankings need.
-
-        Parameters
-        ----------
-        known : mapping of str to Result
-            Results by key.
-
-        Returns
-        -------
-        Opened
-            Empty where every ladder has ended.
-        """
+        """Everything that can be asked now: the ladders' next rungs, and what rankings need."""
         found = Opened()
 
         def want(case: Case, rung: Rung | None, sample: int) -> Result | None:
@@ -116,20 +105,7 @@ class Walk:
                 for c in shown}  # fmt: skip
 
     def ranking(self, case: Case, known: Mapping[str, Result]) -> Ranking | None:
-        """Claims of a case in order; None while something that decides it is not known.
-
-        Parameters
-        ----------
-        case : Case
-            An episode of the test half.
-        known : mapping of str to Result
-            Results by key.
-
-        Returns
-        -------
-        Ranking or None
-            A claim on which the judge's call failed leaves no order to speak of.
-        """
+        """Claims of a case in order; None while something that decides it is not known."""
         counts = self._counts(case, known)
         if counts is None:
             return None
@@ -187,24 +163,7 @@ class Walk:
     def climbed(
         self, case: Case, strategy: str, sample: int, known: Mapping[str, Result]
     ) -> list[Tried]:
-        """Rungs that a strategy tried, the shortest form first.
-
-        Parameters
-        ----------
-        case : Case
-            An episode of the test half.
-        strategy : str
-            A strategy.
-        sample : int
-            Number of the repeat.
-        known : mapping of str to Result
-            Results by key.
-
-        Returns
-        -------
-        list of Tried
-            Up to the first that passed, or could not be judged.
-        """
+        """Rungs that a strategy tried, the shortest form first."""
         ladder = self.ladder(case, strategy, known) or [case.trail.short]
         found = []
         for rung in ladder:

@@ -34,33 +34,7 @@ def build_dataset(
     attrs: Mapping[str, JSON],
     texts: bool = True,
 ) -> xr.Dataset:
-    """Dataset of a run.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    blocks : iterable of Block
-        What is known of its cells; they are placed by key, so their order does not matter. Where a
-        cell comes twice, the later block overrides those values that it has.
-    schema : Schema
-        The variables.
-    sizes : mapping of str to int
-        Lengths of the dimensions that the plan does not have.
-    given : mapping of str to ndarray
-        Variables that are not read from records, in the shape of their dimensions.
-    attrs : mapping of str to JSON
-        Attributes of the Dataset.
-    texts : bool
-        Whether long texts are taken from the ledger.
-
-    Returns
-    -------
-    Dataset
-        With the schema's variables. Where nothing was recorded: NaN, ``""`` or False. What was
-        remarked on the calls, such as a field that an endpoint is not sent, is the attribute
-        ``remarks``, and warned of.
-    """
+    """Dataset of a run."""
     lengths = {name: len(labels) for name, labels in plan.coords.items()} | dict(sizes)
     arrays: dict[str, NDArray[Any]] = {}
     wanted = [v for v in schema.variables if v.name not in given and (texts or not v.long)]
@@ -150,72 +124,21 @@ def _as_objects(column: Sequence[Any]) -> NDArray[Any]:
 
 
 def in_memory(ds: xr.Dataset) -> xr.Dataset:
-    """A Dataset whose arrays are NumPy's, as all figures are computed from.
-
-    Parameters
-    ----------
-    ds : Dataset
-        It may be held in pieces by dask, and stays as it is.
-
-    Returns
-    -------
-    Dataset
-        The same one where nothing is in pieces.
-    """
+    """A Dataset whose arrays are NumPy's, as all figures are computed from."""
     variables = getattr(ds, "variables", {})  # what is no Dataset is refused by who asked
     pieces = any(variable.chunks is not None for variable in variables.values())
     return ds.compute() if pieces else ds
 
 
 def check_summary(summary: xr.Dataset, of: str, needed: str) -> xr.Dataset:
-    """Refuse what is no summary of a kind.
-
-    Parameters
-    ----------
-    summary : Dataset
-        What was given.
-    of : str
-        What it should be a summary of.
-    needed : str
-        What makes one, for the message.
-
-    Returns
-    -------
-    Dataset
-        The summary, in memory.
-
-    Raises
-    ------
-    DatasetError
-        If it is none.
-    """
+    """Refuse what is no summary of a kind."""
     if getattr(summary, "attrs", {}).get("summary_of") != of:
         raise DatasetError(f"{needed} is needed")
     return in_memory(summary)
 
 
 def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> xr.Dataset:
-    """Refuse a Dataset that lacks what is asked of it.
-
-    Parameters
-    ----------
-    ds : Dataset
-        What was given.
-    schema : Schema
-        What it should follow.
-    *needed : str
-        Variables or coordinates that are needed.
-
-    Returns
-    -------
-    Dataset
-        The Dataset, in memory.
-
-    Raises
-    ------
-    DatasetError
-        If one is missing or has other dimensions, naming it; or two runs were put into one.
-    """
+    """Refuse a Dataset that lacks what is asked of it."""
     if not isinstance(ds, xr.Dataset):
         raise DatasetError(f"a {schema.question} Dataset is needed; got {type(ds).__name__}")
     question = ds.attrs.get("question", schema.question)

@@ -47,17 +47,6 @@ _workers: dict[tuple[int, str], _Worker] = {}
 def frozen(thing: object) -> bytes | None:
     """A system as bytes that another interpreter can read.
 
-    Parameters
-    ----------
-    thing : object
-        What is to travel.
-
-    Returns
-    -------
-    bytes or None
-        None where it cannot be pickled, is larger than a megabyte, or was made where another
-        interpreter cannot import it, as in a notebook or in the script that is run.
-
     Examples
     --------
     >>> frozen(lambda text: text) is None, frozen(str.upper) is None
@@ -93,24 +82,7 @@ class Elsewhere:
     run_id: str = ""
 
     async def run(self, work: Any, field: str, cells: Sequence[Cell], sink: Sink) -> None:
-        """Have cells run there, handing each record over as soon as it is known.
-
-        Parameters
-        ----------
-        work : Work
-            What is done with them, without who answers.
-        field : str
-            Name of the field that takes who answers.
-        cells : sequence of Cell
-            The cells.
-        sink : Sink
-            Where records go.
-
-        Raises
-        ------
-        UsageError
-            If the interpreter died, or could not read the system.
-        """
+        """Have cells run there, handing each record over as soon as it is known."""
         worker = self.start()
         inbox: asyncio.Queue[Any] = asyncio.Queue()
         job = pickle.dumps((replace(work, **{field: None}), field, list(cells)))

@@ -36,27 +36,7 @@ _lock = threading.Lock()
 
 
 def calls_at_once(work: object, executor: object, max_concurrency: int) -> int:
-    """Calls that are at work at once, where who is called may take few.
-
-    Parameters
-    ----------
-    work : Work
-        Its actor, or the model inside it, may have a ``concurrency``: the most that it takes.
-    executor : Executor, dask.distributed.Client or None
-        Where it is run; each process has an actor of its own.
-    max_concurrency : int
-        As it was asked for.
-
-    Returns
-    -------
-    int
-        Stands beside the seconds that the cells took, and is no part of the plan.
-
-    Raises
-    ------
-    UsageError
-        If `max_concurrency` is no whole number from 1.
-    """
+    """Calls that are at work at once, where who is called may take few."""
     most = whole("max_concurrency", max_concurrency)
     if executor is not None and not isinstance(executor, ThreadPoolExecutor):
         return most
@@ -69,42 +49,13 @@ def calls_at_once(work: object, executor: object, max_concurrency: int) -> int:
 
 
 def timed(ds: xr.Dataset, work: object, executor: object, max_concurrency: int) -> xr.Dataset:
-    """Dataset that says how many calls were at work at once, where it says how long they took.
-
-    Parameters
-    ----------
-    ds : Dataset
-        Of a run; the attribute is set in place.
-    work, executor, max_concurrency
-        See `calls_at_once`.
-
-    Returns
-    -------
-    Dataset
-        The same: ``ds.seconds.attrs["max_concurrency"]`` is a cost, as the seconds are.
-    """
+    """Dataset that says how many calls were at work at once, where it says how long they took."""
     ds["seconds"].attrs["max_concurrency"] = calls_at_once(work, executor, max_concurrency)
     return ds
 
 
 def as_executor(given: object) -> Executor | None:
-    """Executor that a call was given.
-
-    Parameters
-    ----------
-    given : Executor, dask.distributed.Client or None
-        What stands for it.
-
-    Returns
-    -------
-    Executor or None
-        None runs in this process.
-
-    Raises
-    ------
-    UsageError
-        If it is something else.
-    """
+    """Executor that a call was given."""
     if given is None or isinstance(given, Executor):
         return given
     # Who has a client has loaded Dask, so there is no need to load it here.
@@ -145,42 +96,11 @@ class Remote:
             self._frozen = _freeze(getattr(work, self._actor) if self._actor else work, executor)
 
     def submit(self, cells: Sequence[Cell]) -> Future[_Found]:
-        """Have a batch run; what becomes of it are its records, and what stopped it, if anything.
-
-        Parameters
-        ----------
-        cells : sequence of Cell
-            The batch.
-
-        Returns
-        -------
-        Future
-            Of the records, and an error or None.
-
-        Raises
-        ------
-        UsageError
-            If the executor takes no more work.
-        """
+        """Have a batch run: its records come back, and what stopped it, if anything."""
         return self._sent(_run, *self.parcel(cells), cells, self._blocks)
 
     def parcel(self, cells: Sequence[Cell]) -> tuple[Any, str | None, bytes | None]:
-        """What travels with a batch, besides its cells.
-
-        Parameters
-        ----------
-        cells : sequence of Cell
-            The batch.
-
-        Returns
-        -------
-        work : Work or None
-            The part of the work that these cells need.
-        actor : str or None
-            Name of the field that holds who answers.
-        frozen : bytes or None
-            Who answers; the whole work where no part of it is cut out.
-        """
+        """What travels with a batch, besides its cells."""
         if self._frozen is None:
             return self._work, None, None
         if self._actor is None:
@@ -201,18 +121,7 @@ class Remote:
 
 
 def explain(error: BaseException) -> BaseException:
-    """What to raise for an error of the executor's.
-
-    Parameters
-    ----------
-    error : BaseException
-        What the executor raised.
-
-    Returns
-    -------
-    BaseException
-        A UsageError of one line where a worker died or was closed; any other error as it is.
-    """
+    """What to raise for an error of the executor's."""
     if isinstance(error, BrokenExecutor) or type(error).__module__.startswith("distributed."):
         return UsageError(
             "a worker of the executor died, or could not import the system "

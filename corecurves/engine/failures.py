@@ -26,16 +26,6 @@ _stopped: set[str] = set()
 def failure(error: BaseException) -> tuple[str, str]:
     """Status and reason of a cell that raised.
 
-    Parameters
-    ----------
-    error : BaseException
-        What was raised; values of secret environment variables are hidden.
-
-    Returns
-    -------
-    status, reason : str
-        Those of a `CellFailure`; ``call_failed`` and the error in one line otherwise.
-
     Examples
     --------
     >>> failure(ValueError("no answer"))
@@ -48,14 +38,7 @@ def failure(error: BaseException) -> tuple[str, str]:
 
 
 def reraise_if_stopping(error: BaseException) -> None:
-    """Raise an error again where it stops the run instead of failing one cell.
-
-    Parameters
-    ----------
-    error : BaseException
-        What a call raised. A cancellation stops the run where the run was cancelled; a call that
-        cancels itself, as some clients do after their time-out, has failed.
-    """
+    """Raise an error again where it stops the run instead of failing one cell."""
     ours = isinstance(error, CorecurvesError) and not isinstance(error, CellFailure)
     if ours or isinstance(error, (StoppedError, KeyboardInterrupt, GeneratorExit)):
         raise error
@@ -66,15 +49,7 @@ def reraise_if_stopping(error: BaseException) -> None:
 
 
 def warn_of_failures(failed: Sequence[Record], plan: Plan) -> None:
-    """Warn, in one line, of the cells of a plan that have no result.
-
-    Parameters
-    ----------
-    failed : sequence of Record
-        Records of cells that did not end well.
-    plan : Plan
-        The plan; records of other cells are passed over.
-    """
+    """Warn, in one line, of the cells of a plan that have no result."""
     if not failed:
         return
     place = dict(zip(plan.keys, range(len(plan)), strict=True))

@@ -33,18 +33,7 @@ _BLOCK = 1000
 
 
 def default_path(plan: Plan) -> Path:
-    """Ledger file of a plan in the user's cache folder.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan whose hash names the file.
-
-    Returns
-    -------
-    Path
-        The file; it need not exist.
-    """
+    """Ledger file of a plan in the user's cache folder."""
     from platformdirs import user_cache_path
 
     # The format is in the name, so that what another version left there is in nobody's way.
@@ -114,18 +103,7 @@ class Ledger:
         self.close()
 
     def write(self, *records: Record) -> None:
-        """Commit the records of finished cells, together; a failure never replaces a success.
-
-        Parameters
-        ----------
-        *records : Record
-            The records.
-
-        Raises
-        ------
-        LedgerError
-            If the file cannot be written.
-        """
+        """Commit the records of finished cells, together; a failure never replaces a success."""
         with explained(self.path), self._lock:
             rows = [self._row(record) for record in records]
             with self._db:
@@ -139,23 +117,7 @@ class Ledger:
         return {key for (key,) in self._read("SELECT key FROM cells WHERE status = 'ok'")}
 
     def blocks(self, *names: str) -> Iterator[Block]:
-        """What is known of all cells, one row a cell, in blocks of columns.
-
-        Parameters
-        ----------
-        *names : str
-            Values that are wanted; none means all.
-
-        Yields
-        ------
-        Block
-            In the order in which they were written.
-
-        Raises
-        ------
-        LedgerError
-            If the file is damaged.
-        """
+        """What is known of all cells, one row a cell, in blocks of columns."""
         there = self._names()
         wanted = tuple(name for name in names if name in there) if names else there
         query = (
@@ -169,13 +131,7 @@ class Ledger:
             yield Block(keys, statuses, dict(zip(wanted, map(self._values, columns), strict=True)))
 
     def records(self) -> Iterator[Record]:
-        """Records of all cells, one a cell, in the order in which they were written.
-
-        Yields
-        ------
-        Record
-            The record.
-        """
+        """Records of all cells, one a cell, in the order in which they were written."""
         for block in self.blocks():
             yield from block.records()
 

@@ -30,23 +30,7 @@ _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def connect(path: Path | None) -> sqlite3.Connection:
-    """Connection that holds the file alone.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file, made where there is none; None for memory.
-
-    Returns
-    -------
-    Connection
-        In WAL mode.
-
-    Raises
-    ------
-    LedgerError
-        If the file cannot be opened, or another run has it.
-    """
+    """Connection that holds the file alone."""
     with explained(path):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,20 +54,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
 
 
 def check(path: Path, plan: Plan) -> None:
-    """Refuse a file that is damaged or belongs elsewhere, before anything writes to it.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    plan : Plan
-        The plan that it should belong to.
-
-    Raises
-    ------
-    LedgerError
-        In one line that says what to do; the file is left as it is.
-    """
+    """Refuse a file that is damaged or belongs elsewhere, before anything writes to it."""
     try:
         with explained(path):
             _check(path, plan)
@@ -162,18 +133,6 @@ def _check_meta(path: Path, meta: dict[str, str], plan: Plan) -> None:
 def checksum(key: str, status: str, values: Iterable[object]) -> int:
     """Checksum of a record.
 
-    Parameters
-    ----------
-    key, status : str
-        Of the cell.
-    values : iterable of int, float, str, bytes or None
-        As they are stored, in the order of their columns; None is no value.
-
-    Returns
-    -------
-    int
-        CRC-32.
-
     Examples
     --------
     >>> checksum("key", "ok", [1, None]) == checksum("key", "ok", [1])
@@ -191,23 +150,7 @@ def checksum(key: str, status: str, values: Iterable[object]) -> int:
 
 @contextmanager
 def explained(path: Path | None) -> Iterator[None]:
-    """Context that turns what goes wrong with the file into one line that says what to do.
-
-    Parameters
-    ----------
-    path : Path or None
-        The file; None for memory.
-
-    Yields
-    ------
-    None
-        Nothing.
-
-    Raises
-    ------
-    LedgerError
-        Instead of errors of the database and of the operating system.
-    """
+    """Context that turns what goes wrong with the file into one line that says what to do."""
     shown = "in memory" if path is None else str(path)
     try:
         yield
@@ -236,20 +179,7 @@ def explained(path: Path | None) -> Iterator[None]:
 
 
 def damaged(path: Path | str, why: str) -> str:
-    """What is said of a damaged ledger.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file.
-    why : str
-        What is wrong with it.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """What is said of a damaged ledger."""
     return f"the ledger {path} is damaged ({why}) and was left as it is; give another file"
 
 

@@ -30,39 +30,12 @@ _GRACE = 1.0
 
 
 def start(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Start a coroutine on the background loop.
-
-    Parameters
-    ----------
-    work : coroutine
-        What to run.
-
-    Returns
-    -------
-    Future
-        Its result; cancelling it cancels the coroutine.
-    """
+    """Start a coroutine on the background loop."""
     return asyncio.run_coroutine_threadsafe(work, _loop())
 
 
 def wait(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the background loop and wait for it.
-
-    Parameters
-    ----------
-    work : coroutine
-        What to run.
-
-    Returns
-    -------
-    object
-        What the coroutine returns.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If the caller was interrupted; the coroutine has been cancelled by then.
-    """
+    """Run a coroutine on the background loop and wait for it."""
     finished = threading.Event()
     future = start(_watched(work, finished))
     try:
@@ -81,23 +54,7 @@ def wait(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def awaited(work: Coroutine[Any, Any, T]) -> T:
-    """Awaitable twin of `wait`: it leaves the caller's loop free.
-
-    Parameters
-    ----------
-    work : coroutine
-        What to run on the background loop.
-
-    Returns
-    -------
-    object
-        What the coroutine returns.
-
-    Raises
-    ------
-    CancelledError
-        If the caller was cancelled; the coroutine has been cancelled by then.
-    """
+    """Awaitable twin of `wait`: it leaves the caller's loop free."""
     finished = threading.Event()
     future = start(_watched(work, finished))
     ended = asyncio.wrap_future(future)

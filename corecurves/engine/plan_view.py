@@ -14,17 +14,6 @@ _LABELS = 6
 def plan_html(plan: Plan) -> Html:
     """What is going to be run, and what it takes.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    Html
-        A box with the number of cells, the cost, the labels along each dimension, and the whole
-        configuration folded.
-
     Examples
     --------
     >>> import corecurves as cc

@@ -58,13 +58,7 @@ class Progress:
             self._bar.close()
 
     def step(self, by: int = 1) -> None:
-        """Count something as done.
-
-        Parameters
-        ----------
-        by : int
-            How much.
-        """
+        """Count something as done."""
         self.count += by
         if self._bar is not None:
             self._bar.update(by)

@@ -53,13 +53,7 @@ class Block:
     columns: Mapping[str, Sequence[Any]]
 
     def records(self) -> Iterator[Record]:
-        """The same, one cell at a time.
-
-        Yields
-        ------
-        Record
-            The record.
-        """
+        """The same, one cell at a time."""
         names = tuple(self.columns)
         rows = zip(*self.columns.values(), strict=True) if names else ((),) * len(self.keys)
         for key, status, row in zip(self.keys, self.statuses, rows, strict=True):
@@ -69,23 +63,6 @@ class Block:
 
 def to_stored(value: object, where: str) -> int | float | str | bytes | None:
     r"""What SQLite is given for a value: itself, or its JSON as bytes where SQLite would change it.
-
-    Parameters
-    ----------
-    value : object
-        What `as_json` takes.
-    where : str
-        Name of the value in error messages.
-
-    Returns
-    -------
-    int, float, str, bytes or None
-        Bytes for lists, booleans, long integers, and texts with a lone surrogate.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If JSON does not have the value, naming it.
 
     Examples
     --------
@@ -110,21 +87,6 @@ def to_stored(value: object, where: str) -> int | float | str | bytes | None:
 
 def from_column(column: Sequence[Any]) -> Sequence[Any]:
     """Values of a column as they were before `to_stored`.
-
-    Parameters
-    ----------
-    column : sequence
-        What SQLite gave.
-
-    Returns
-    -------
-    sequence
-        The same object where nothing in it is JSON. Equal values may be one object.
-
-    Raises
-    ------
-    ValueError
-        If bytes are no JSON.
 
     Examples
     --------

@@ -52,28 +52,7 @@ class Work(Protocol):
 
 
 def open_ledger(plan: Plan, choice: LedgerChoice = None) -> Ledger:
-    """Ledger for a plan.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    choice : str, Path, None or False
-        A file; None for a file named by the plan's hash in the user's cache folder; False for
-        memory.
-
-    Returns
-    -------
-    Ledger
-        Open.
-
-    Raises
-    ------
-    UsageError
-        If a file is asked for and the plan has a part without an identity.
-    LedgerError
-        If the file is damaged or belongs to another plan.
-    """
+    """Ledger for a plan."""
     if choice is False or (choice is None and plan.volatile):
         return Ledger(None, plan)
     if choice is None:
@@ -97,30 +76,7 @@ def run(
     max_concurrency: int = 8,
     progress: bool = True,
 ) -> None:
-    """Run what is missing of a plan, and wait for it.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    work : Work
-        What to do with cells.
-    ledger : Ledger
-        Where records go, and what is already done.
-    executor : Executor, dask.distributed.Client or None
-        Where batches are run; None for this process.
-    max_concurrency : int
-        Batches at work at once, unless who is called takes fewer.
-    progress : bool
-        Whether to show progress.
-
-    Raises
-    ------
-    UsageError
-        If `max_concurrency` is below 1, or the work cannot travel to the executor.
-    Interrupted
-        If interrupted: pending cells are cancelled, what is done is in the ledger.
-    """
+    """Run what is missing of a plan, and wait for it."""
     options = {"executor": executor, "max_concurrency": max_concurrency, "progress": progress}
     try:
         loop.wait(arun(plan, work, ledger, **options))  # type: ignore[arg-type]
@@ -137,20 +93,7 @@ async def arun_apart(
     max_concurrency: int = 8,
     progress: bool = True,
 ) -> None:
-    """Awaitable twin of `run`: on the background loop, for an async client belongs to one loop.
-
-    Parameters
-    ----------
-    plan, work, ledger, executor, max_concurrency, progress
-        See `run`.
-
-    Raises
-    ------
-    UsageError
-        If `max_concurrency` is below 1, or the work cannot travel to the executor.
-    CancelledError
-        If cancelled: pending cells are cancelled, what is done is in the ledger.
-    """
+    """Awaitable twin of `run`: on the background loop, for an async client belongs to one loop."""
     options = {"executor": executor, "max_concurrency": max_concurrency, "progress": progress}
     try:
         await loop.awaited(arun(plan, work, ledger, **options))  # type: ignore[arg-type]
@@ -179,18 +122,7 @@ async def arun(
     max_concurrency: int = 8,
     progress: bool = True,
 ) -> None:
-    """Run what is missing of a plan, on the running event loop.
-
-    Parameters
-    ----------
-    plan, work, ledger, executor, max_concurrency, progress
-        See `run`.
-
-    Raises
-    ------
-    UsageError
-        If `max_concurrency` is below 1, or the work cannot travel to the executor.
-    """
+    """Run what is missing of a plan, on the running event loop."""
     max_concurrency = calls_at_once(work, executor, max_concurrency)
     pool = as_executor(executor)
     done = ledger.done()

@@ -21,14 +21,7 @@ class StoppedError(Exception):
 
 
 def remark(text: str) -> None:
-    """Have a remark on a call kept with the record of the cell that it is made for.
-
-    Parameters
-    ----------
-    text : str
-        One line that holds for each cell of its kind, such as what an endpoint is not sent. A call
-        that no run makes has nowhere to keep it.
-    """
+    """Have a remark on a call kept with the record of the cell that it is made for."""
     if (found := _remarks.get()) is not None:
         found.add(text)
 

@@ -67,25 +67,7 @@ class Edits:
         return self._replaced(at, replace(self.corrections[at], adds=read_adds(adds)))
 
     def read(self, text: str) -> Edits:
-        """With the corrections of a YAML text.
-
-        Parameters
-        ----------
-        text : str
-            As `curriculum_yaml` writes it.
-
-        Returns
-        -------
-        Edits
-            The table; what is wrong with its corrections is said by `curriculum`.
-
-        Raises
-        ------
-        UsageError
-            If something but the corrections differs from the original.
-        FileFaults
-            If it cannot be read.
-        """
+        """With the corrections of a YAML text."""
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "edited.yaml")
             file.write_text(text, encoding="utf-8")
@@ -103,18 +85,7 @@ class Edits:
         return self._with(found[0].corrections)
 
     def curriculum(self) -> Curriculum:
-        """The edited curriculum, checked.
-
-        Returns
-        -------
-        Curriculum
-            The original where nothing was edited; else one outside the contract.
-
-        Raises
-        ------
-        FileFaults
-            If a curve of it would mean nothing: each fault names the correction.
-        """
+        """The edited curriculum, checked."""
         if not self.changed:
             return self.original
         numbered = tuple(replace(c, line=i) for i, c in enumerate(self.corrections, start=1))
@@ -141,33 +112,12 @@ class Edits:
 
 
 def adds_text(tokens: tuple[Token, ...]) -> str:
-    """Tokens in one line: ``judgment | judgments, doubt``.
-
-    Parameters
-    ----------
-    tokens : tuple of Token
-        What a correction adds.
-
-    Returns
-    -------
-    str
-        Commas between tokens, bars between the forms of one.
-    """
+    """Tokens in one line: ``judgment | judgments, doubt``."""
     return ", ".join(" | ".join(token.forms) for token in tokens)
 
 
 def read_adds(text: str) -> tuple[Token, ...]:
     """Tokens of such a line.
-
-    Parameters
-    ----------
-    text : str
-        As `adds_text` writes it.
-
-    Returns
-    -------
-    tuple of Token
-        Empty pieces are passed over.
 
     Examples
     --------
@@ -184,16 +134,6 @@ def read_adds(text: str) -> tuple[Token, ...]:
 
 def curriculum_yaml(curriculum: Curriculum) -> str:
     """A curriculum as the text of a YAML file that `load_curricula` reads back.
-
-    Parameters
-    ----------
-    curriculum : Curriculum
-        What to write.
-
-    Returns
-    -------
-    str
-        YAML.
 
     Examples
     --------
@@ -231,29 +171,7 @@ def curriculum_yaml(curriculum: Curriculum) -> str:
 
 
 def save_curriculum(curriculum: Curriculum, path: str | Path, *, replaces: bool = False) -> Path:
-    """Save a curriculum as YAML, after it was read back.
-
-    Parameters
-    ----------
-    curriculum : Curriculum
-        What to save.
-    path : str or Path
-        A ``.yaml`` file.
-    replaces : bool
-        Whether a file that is there is replaced.
-
-    Returns
-    -------
-    Path
-        The file, absolute.
-
-    Raises
-    ------
-    UsageError
-        If the name is wrong, a file is there, or it cannot be written.
-    FileFaults
-        If the file could not be read back: nothing is left then.
-    """
+    """Save a curriculum as YAML, after it was read back."""
     if not str(path).strip():
         raise UsageError("there is no file name; write one that ends in .yaml")
     target = Path(path).expanduser().absolute()

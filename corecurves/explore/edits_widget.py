@@ -45,13 +45,7 @@ class EditsTable:
         return self._edits
 
     def show(self, edits: Edits) -> None:
-        """Show a table.
-
-        Parameters
-        ----------
-        edits : Edits
-            What to show; no handler is called.
-        """
+        """Show a table."""
         self._edits = edits
         while len(self.rows) < len(edits.corrections):
             self.rows.append(_Row(self, len(self.rows)))

@@ -62,16 +62,6 @@ _WORDS = 3000
 def shown(value: object) -> str:
     """Text as HTML shows it: escaped, and without what cannot be sent to a browser.
 
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    str
-        HTML.
-
     Examples
     --------
     >>> shown("<b> & 'c'")
@@ -91,18 +81,7 @@ def paragraphs(*texts: object) -> str:
 
 
 def boxed(text: str) -> str:
-    """A longer text of somebody else's, set apart.
-
-    Parameters
-    ----------
-    text : str
-        As it was recorded.
-
-    Returns
-    -------
-    str
-        HTML; it scrolls by itself, with the keyboard too.
-    """
+    """A longer text of somebody else's, set apart."""
     return f'<div class="cc-text" tabindex="0">{shown(text)}</div>'
 
 
@@ -112,22 +91,7 @@ def nothing(why: str) -> str:
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """A table.
-
-    Parameters
-    ----------
-    head : sequence of object
-        Names of the columns.
-    rows : iterable of sequence of object
-        Cells; the first of a row names it.
-    caption : str
-        What the table is of.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """A table."""
     top = "".join(f'<th scope="col">{shown(name)}</th>' for name in head)
     body = "".join(
         f'<tr><th scope="row">{shown(first)}</th>'
@@ -159,22 +123,7 @@ def facts(pairs: Mapping[str, object]) -> str:
 
 
 def image(figure: Figure, alt: str, *, dpi: int = 100) -> str:
-    """A figure as a picture with the text that stands for it.
-
-    Parameters
-    ----------
-    figure : Figure
-        One that pyplot does not know, so that nothing is left open.
-    alt : str
-        What it shows, in words.
-    dpi : int
-        Dots per inch.
-
-    Returns
-    -------
-    str
-        HTML with the picture in it.
-    """
+    """A figure as a picture with the text that stands for it."""
     file = io.BytesIO()
     # No trace of the moment: the same state gives the same picture.
     figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
@@ -185,16 +134,6 @@ def image(figure: Figure, alt: str, *, dpi: int = 100) -> str:
 
 def struck(full: str, short: str) -> str:
     """A text with what a shorter one dropped struck through, and what it put in underlined.
-
-    Parameters
-    ----------
-    full, short : str
-        The longer text and the shorter one.
-
-    Returns
-    -------
-    str
-        HTML with ``<del>`` and ``<ins>``.
 
     Examples
     --------

@@ -48,18 +48,7 @@ class Job:
         return self._future.cancelled()
 
     def wait(self, seconds: float | None) -> bool:
-        """Wait until it ends, however it ends.
-
-        Parameters
-        ----------
-        seconds : float or None
-            How long at the most; None for ever.
-
-        Returns
-        -------
-        bool
-            Whether it has ended.
-        """
+        """Wait until it ends, however it ends."""
         try:
             self._future.exception(timeout=seconds)
         except FutureTimeoutError:

@@ -45,20 +45,7 @@ class Runs:
     _open: list[tuple[Plan, LaneWork]] = field(default_factory=list, repr=False)
 
     def begin(self, curricula: Sequence[Curriculum], system: object) -> Job:
-        """Begin what is not known yet of some curricula.
-
-        Parameters
-        ----------
-        curricula : sequence of Curriculum
-            What to teach, each in a run of its own.
-        system : object
-            What to teach it to.
-
-        Returns
-        -------
-        Job
-            At work; it has nothing to do where all is known.
-        """
+        """Begin what is not known yet of some curricula."""
         plans = [self._plan(curriculum, system) for curriculum in curricula]
         self._open = [part for part in plans if part[0].hash not in self._kept]
         return Job(self._open, max_concurrency=self.max_concurrency)

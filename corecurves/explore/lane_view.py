@@ -97,20 +97,7 @@ class Point:
 
 
 def point_of(ds: xr.Dataset, k: int) -> Point | None:
-    """What stands behind a point.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_lane`, of one concept.
-    k : int
-        Corrections given.
-
-    Returns
-    -------
-    Point or None
-        None where k exceeds the curriculum.
-    """
+    """What stands behind a point."""
     if not 0 <= k <= int(ds.curriculum_length.item()):
         return None
     one = ds.isel(concept=0, sample=0).sel(arm=_ARM, k=k)
@@ -133,20 +120,7 @@ def point_of(ds: xr.Dataset, k: int) -> Point | None:
 
 
 def draw_curves(curves: Curves, k: int) -> str:
-    """Both curves over k, with the chosen k marked.
-
-    Parameters
-    ----------
-    curves : Curves
-        What was run.
-    k : int
-        The chosen point.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Both curves over k, with the chosen k marked."""
     lines = []
     for name, ds in curves.named.items():
         before = name == "original" and curves.edited is not None
@@ -166,20 +140,7 @@ def _hits(ds: xr.Dataset) -> np.ndarray:
 
 
 def curves_alt(curves: Curves, k: int) -> str:
-    """What the figure shows, in words: every point.
-
-    Parameters
-    ----------
-    curves : Curves
-        What was run.
-    k : int
-        The chosen point.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
+    """What the figure shows, in words: every point."""
     parts = [
         f"{name} {', '.join(_number(x) for x in _hits(ds))}" for name, ds in curves.named.items()
     ]
@@ -190,18 +151,7 @@ def curves_alt(curves: Curves, k: int) -> str:
 
 
 def curves_table(curves: Curves) -> str:
-    """Both curves as a table, a row a k.
-
-    Parameters
-    ----------
-    curves : Curves
-        What was run.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Both curves as a table, a row a k."""
     runs = curves.named
     head = ["k", *(f"hits, {name}" for name in runs), *(f"correction, {name}" for name in runs)]
     rows = []
@@ -215,20 +165,7 @@ def curves_table(curves: Curves) -> str:
 
 
 def turn_html(curves: Curves, k: int) -> str:
-    """The turn behind a point of both curves.
-
-    Parameters
-    ----------
-    curves : Curves
-        What was run.
-    k : int
-        Corrections given.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """The turn behind a point of both curves."""
     points = {name: point_of(ds, k) for name, ds in curves.named.items()}
     if len(points) == 1 and (only := points["original"]) is not None:
         body = facts(dict(_lines(only, k)))

@@ -11,37 +11,13 @@ __all__ = ["columns", "distinct", "row"]
 
 
 def row(*parts: Any, gap: str = "4px 12px") -> Any:
-    """Controls side by side, on further lines where they do not fit.
-
-    Parameters
-    ----------
-    *parts : Widget
-        The controls.
-    gap : str
-        Between lines and between controls.
-
-    Returns
-    -------
-    Box
-        The row.
-    """
+    """Controls side by side, on further lines where they do not fit."""
     layout = {"display": "flex", "flex_flow": "row wrap", "grid_gap": gap, "align_items": "center"}
     return ipywidgets.Box(list(parts), layout=layout)
 
 
 def columns(*parts: Sequence[Any]) -> Any:
-    """Columns side by side, under each other where they do not fit.
-
-    Parameters
-    ----------
-    *parts : sequence of Widget
-        What stands in each of two columns.
-
-    Returns
-    -------
-    Box
-        The columns.
-    """
+    """Columns side by side, under each other where they do not fit."""
     # The first holds a picture, the second what is written and read.
     boxes = [
         ipywidgets.VBox(list(part), layout={"flex": flex, "min_width": "0"})
@@ -53,16 +29,6 @@ def columns(*parts: Sequence[Any]) -> Any:
 
 def distinct(labels: Sequence[str]) -> list[tuple[str, int]]:
     """Options of a control: each label once, with its number as the value.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        A control that finds its value by its label would take the first of two equal ones.
-
-    Returns
-    -------
-    list of (str, int)
-        Labels that stand again have their number behind them.
 
     Examples
     --------

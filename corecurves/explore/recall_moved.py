@@ -37,38 +37,13 @@ class Limits:
 
 
 def limits_of(ds: xr.Dataset) -> Limits:
-    """Limits of a run as it was.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-
-    Returns
-    -------
-    Limits
-        From its attributes.
-    """
+    """Limits of a run as it was."""
     budget = ds.attrs["max_pack_tokens"]
     return Limits(float(ds.attrs["threshold"]), None if budget == "none" else int(budget))
 
 
 def steps_of(ds: xr.Dataset) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
-    """Thresholds and budgets at which something changes, for the sliders.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-
-    Returns
-    -------
-    thresholds : tuple of float
-        Rising; the run's own is among them.
-    budgets : tuple of int or None
-        Rising from the shortest lesson to what all candidates of an episode take together, at most
-        41; the run's own is among them, and None, no limit, is the last.
-    """
+    """Thresholds and budgets at which something changes, for the sliders."""
     own = limits_of(ds)
     thresholds = sorted({*thresholds_of(ds.score.values).tolist(), own.threshold})
     lengths = ds.lesson_tokens.values
@@ -81,20 +56,7 @@ def steps_of(ds: xr.Dataset) -> tuple[tuple[float, ...], tuple[int | None, ...]]
 
 
 def moved(ds: xr.Dataset, limits: Limits) -> xr.Dataset:
-    """The run under other limits.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-    limits : Limits
-        What decides.
-
-    Returns
-    -------
-    Dataset
-        With ``kept`` and ``decision`` anew, without a sweep.
-    """
+    """The run under other limits."""
     order = _orders(ds)
     one = ds.drop_vars(SWEPT.name, errors="ignore")
     kept, decision = _packed(ds, order, limits)
@@ -106,22 +68,7 @@ def moved(ds: xr.Dataset, limits: Limits) -> xr.Dataset:
 
 
 def curve_of(ds: xr.Dataset, thresholds: tuple[float, ...], budget: int | None) -> xr.Dataset:
-    """The run with a sweep of thresholds under a budget.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-    thresholds : tuple of float
-        The sweep.
-    budget : int or None
-        Most tokens.
-
-    Returns
-    -------
-    Dataset
-        With ``kept_at`` over ``threshold``.
-    """
+    """The run with a sweep of thresholds under a budget."""
     order = _orders(ds)
     found = [_packed(ds, order, Limits(level, budget))[0] for level in thresholds]
     one = ds.drop_vars([SWEPT.name, "threshold"], errors="ignore")

@@ -68,22 +68,7 @@ def limits_text(limits: Limits) -> str:
 def curve_summary(
     ds: xr.Dataset, thresholds: tuple[float, ...], budget: int | None
 ) -> dict[str, xr.DataArray]:
-    """Curve of all thresholds under a budget.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-    thresholds : tuple of float
-        The thresholds.
-    budget : int or None
-        Most tokens.
-
-    Returns
-    -------
-    dict of str to DataArray
-        The variables ``curve_…`` of `summarize_recall`.
-    """
+    """Curve of all thresholds under a budget."""
     summary = summarize_recall(curve_of(ds, thresholds, budget))
     return {str(name): summary[name] for name in summary if str(name).startswith("curve_")}
 
@@ -91,22 +76,7 @@ def curve_summary(
 def point_html(
     summary: xr.Dataset, curve: dict[str, xr.DataArray], baseline: xr.Dataset | None
 ) -> str:
-    """The point on its curve.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_recall`, of the run where the point is.
-    curve : dict of str to DataArray
-        From `curve_summary`.
-    baseline : Dataset or None
-        Summary of another run.
-
-    Returns
-    -------
-    str
-        HTML with a picture and its text.
-    """
+    """The point on its curve."""
     alt = f"{describe_recall(summary)} At {limits_text(limits_of(summary))}."
     return image(draw_point(summary, curve, baseline), alt)
 
@@ -114,18 +84,7 @@ def point_html(
 def draw_point(
     summary: xr.Dataset, curve: dict[str, xr.DataArray], baseline: xr.Dataset | None
 ) -> Figure:
-    """The figure of `point_html`.
-
-    Parameters
-    ----------
-    summary, curve, baseline
-        See `point_html`.
-
-    Returns
-    -------
-    Figure
-        Unknown to pyplot.
-    """
+    """The figure of `point_html`."""
     from matplotlib.figure import Figure
 
     # Fixed margins: a layout that is computed draws everything several times.
@@ -139,44 +98,13 @@ def draw_point(
 
 
 def point_table(summary: xr.Dataset, other: xr.Dataset, name: str) -> str:
-    """Precision with recall at the point and in another run, and what the noise costs.
-
-    Parameters
-    ----------
-    summary, other : Dataset
-        From `summarize_recall`.
-    name : str
-        What the other is called.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Precision with recall at the point and in another run, and what the noise costs."""
     frame = table_recall({"here": summary, name: other}).reset_index()
     return frame_table(frame, f"here: {limits_text(limits_of(summary))}")
 
 
 def cautions_on(here: xr.Dataset, baseline: xr.Dataset) -> list[str]:
-    """What makes a comparison hard, and what a gain was bought with.
-
-    Parameters
-    ----------
-    here : Dataset
-        From `moved`.
-    baseline : Dataset
-        Another run.
-
-    Returns
-    -------
-    list of str
-        Sentences.
-
-    Raises
-    ------
-    DatasetError
-        If no episode was scored in both.
-    """
+    """What makes a comparison hard, and what a gain was bought with."""
     with warnings.catch_warnings():
         # The cautions stand in the attributes too.
         warnings.simplefilter("ignore")
@@ -187,20 +115,7 @@ def cautions_on(here: xr.Dataset, baseline: xr.Dataset) -> list[str]:
 
 
 def changes(here: xr.Dataset, other: xr.Dataset) -> list[Change]:
-    """Lessons that are lost and gained at a point.
-
-    Parameters
-    ----------
-    here : Dataset
-        From `moved`.
-    other : Dataset
-        What it is compared with.
-
-    Returns
-    -------
-    list of Change
-        What mattered first.
-    """
+    """Lessons that are lost and gained at a point."""
     episodes = [e for e in here.episode.values if e in set(other.episode.values)]
     lessons = sorted({*map(str, here.lesson.values), *map(str, other.lesson.values)})
     shares = [_served(one, episodes, lessons) for one in (here, other)]
@@ -225,22 +140,7 @@ def changes(here: xr.Dataset, other: xr.Dataset) -> list[Change]:
 
 
 def changes_html(found: list[Change], cautions: list[str], against: str) -> str:
-    """Lessons lost and gained as a table.
-
-    Parameters
-    ----------
-    found : list of Change
-        The lessons.
-    cautions : list of str
-        What makes the comparison hard.
-    against : str
-        What it is against.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Lessons lost and gained as a table."""
     title = heading(f"Lessons lost and gained, against {against}")
     counts = [
         f"{sum(c.what == what and c.mattered == mattered for c in found)} {what} that {name}"

@@ -84,24 +84,7 @@ class RoseState:
 
 
 def curve_html(summary: xr.Dataset, about: str, cases: Cases, state: RoseState) -> str:
-    """The curve of all lessons, and on it that of the chosen one with the chosen point.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_rose`.
-    about : str
-        From `describe_rose`, which is the same for every state.
-    cases : Cases
-        The run.
-    state : RoseState
-        What is chosen.
-
-    Returns
-    -------
-    str
-        HTML with a picture and its text.
-    """
+    """The curve of all lessons, and on it that of the chosen one with the chosen point."""
     points = ", ".join(place.label for place in cases.places(state.lesson, state.arm))
     alt = (
         f"{about} The lesson {state.lesson}, {state.arm}: {points}. Marked: "
@@ -111,18 +94,7 @@ def curve_html(summary: xr.Dataset, about: str, cases: Cases, state: RoseState) 
 
 
 def draw_curve(summary: xr.Dataset, cases: Cases, state: RoseState) -> Figure:
-    """The figure of `curve_html`.
-
-    Parameters
-    ----------
-    summary, cases, state
-        See `curve_html`.
-
-    Returns
-    -------
-    Figure
-        Unknown to pyplot. The lesson's curve has the gid ``lesson``, the chosen point ``chosen``.
-    """
+    """The figure of `curve_html`."""
     from matplotlib.figure import Figure
 
     # Fixed margins: a layout that is computed draws everything several times.
@@ -153,20 +125,7 @@ def draw_curve(summary: xr.Dataset, cases: Cases, state: RoseState) -> Figure:
 
 
 def verdict_html(summary: xr.Dataset, margin: float) -> str:
-    """The verdict under a margin, in sentences.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_rose`.
-    margin : float
-        Loss that still counts as holding.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """The verdict under a margin, in sentences."""
     found = verdict(summary, margin=margin)
     first, *rest = str(found).splitlines()
     about = (" ".join(line.split()) for line in rest)
@@ -179,20 +138,7 @@ def verdict_html(summary: xr.Dataset, margin: float) -> str:
 
 
 def case_html(cases: Cases, state: RoseState) -> str:
-    """The case behind the chosen point.
-
-    Parameters
-    ----------
-    cases : Cases
-        The run.
-    state : RoseState
-        What is chosen.
-
-    Returns
-    -------
-    str
-        HTML: in the grader's view task, outcome and candidate, and nothing else.
-    """
+    """The case behind the chosen point."""
     place = state.place(cases)
     case = cases.case(state.lesson, place, state.episode, state.sample)
     parts = [heading("Task") + boxed(case.task or "not recorded"), _outcome_html(case.outcome),
@@ -204,18 +150,7 @@ def case_html(cases: Cases, state: RoseState) -> str:
 
 
 def passed_html(rows: Sequence[Sequence[str]]) -> str:
-    """Cases that the control passed, apart from the others.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        From `Cases.passed_without`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Cases that the control passed, apart from the others."""
     title = heading("Cases that pass without a lesson: they measure the model, not the lesson")
     if not rows:
         return title + paragraphs("None: no case passes without a lesson in half of its samples.")

@@ -38,18 +38,7 @@ class SettingsRow:
         return self._made.get(self.choice.label, {})
 
     def show(self, choice: Choice) -> None:
-        """Show the settings of a system, as they were left.
-
-        Parameters
-        ----------
-        choice : Choice
-            The system.
-
-        Raises
-        ------
-        UsageError
-            If the system cannot be had; the one before stays.
-        """
+        """Show the settings of a system, as they were left."""
         if choice.label not in self._made:
             made = {setting.name: _control(setting) for setting in choice.settings()}
             self._made[choice.label] = made

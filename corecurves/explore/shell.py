@@ -49,14 +49,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         self.press(self.cancel, self.stop)
 
     def fill(self, *parts: Any) -> None:
-        """Put the parts under each other, in the order of the tab key.
-
-        Parameters
-        ----------
-        *parts : Widget
-            The parts; the first chooses what is explored. The place for faults and the progress bar
-            come under it.
-        """
+        """Put the parts under each other, in the order of the tab key."""
         style = ipywidgets.HTML(f'{STYLE}<h3 class="cc">{shown(self._title)}</h3>')
         first, *rest = parts
         self.children = (style, first, self.fault, self.running, *rest)
@@ -76,15 +69,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         return f"<explorer: {self._title}>"
 
     def watch(self, control: Any, handler: Callable[[Any], None]) -> None:
-        """Call a handler with each new value of a control.
-
-        Parameters
-        ----------
-        control : Widget
-            With ``value``.
-        handler : callable
-            Called with the value; what it raises is shown in the box.
-        """
+        """Call a handler with each new value of a control."""
 
         def changed(change: Any) -> None:
             if not self._quiet:
@@ -93,15 +78,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         control.observe(changed, names="value")
 
     def press(self, button: Any, handler: Callable[[], None]) -> None:
-        """Call a handler when a button is pressed.
-
-        Parameters
-        ----------
-        button : Button
-            The button.
-        handler : callable
-            What it raises is shown in the box.
-        """
+        """Call a handler when a button is pressed."""
         button.on_click(lambda _: self.guarded(handler))
 
     @contextmanager
@@ -114,13 +91,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
             self._quiet = before
 
     def guarded(self, work: Callable[[], None]) -> None:
-        """Do something, and show in one line what it raises; what was shown before stays.
-
-        Parameters
-        ----------
-        work : callable
-            What to do.
-        """
+        """Do something, and show in one line what it raises; what was shown before stays."""
         with self._turn:
             try:
                 work()
@@ -130,13 +101,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
                 self.fault.value = ""
 
     def tell(self, error: Exception) -> None:
-        """Show an error in one line.
-
-        Parameters
-        ----------
-        error : Exception
-            One meant for users shows its message; any other its name and place too.
-        """
+        """Show an error in one line."""
         lines = str(error).strip().splitlines() or ["no message"]
         line = lines[0] + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
         if not isinstance(error, CorecurvesError):
@@ -148,15 +113,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         )
 
     def run(self, job: Job, then: Callable[[], None]) -> None:
-        """Wait for a run; one that takes long gets a progress bar and leaves the controls free.
-
-        Parameters
-        ----------
-        job : Job
-            Begun. An older one that goes on is cancelled.
-        then : callable
-            What to do with its results.
-        """
+        """Wait for a run; one that takes long gets a progress bar and leaves the controls free."""
         if self._job is not None:
             self._job.cancel()
         self._job = job
@@ -170,18 +127,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
         ).start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for a run that goes on, as a report does before it shows the explorer.
-
-        Parameters
-        ----------
-        seconds : float or None
-            How long at the most; None for ever.
-
-        Returns
-        -------
-        bool
-            Whether nothing is running any more.
-        """
+        """Wait for a run that goes on, as a report does before it shows the explorer."""
         until = None if seconds is None else time.monotonic() + seconds
         while (job := self._job) is not None:
             left = None if until is None else max(0.0, until - time.monotonic())
@@ -221,20 +167,7 @@ class Explorer(ipywidgets.VBox):  # type: ignore[misc]
 
 
 def nothing_to_show(title: str, why: str) -> Explorer:
-    """An explorer of nothing.
-
-    Parameters
-    ----------
-    title : str
-        What there would be to explore.
-    why : str
-        What is missing.
-
-    Returns
-    -------
-    Explorer
-        It says so, and so does its twin.
-    """
+    """An explorer of nothing."""
     box = Explorer(title)
     message = nothing(why)
     box.fill(ipywidgets.HTML(message))

@@ -44,24 +44,7 @@ class Line:
 
 
 def svg_of(lines: Sequence[Line], *, title: str, x: str, y: str, top: float, mark: int) -> str:
-    """Drawing of curves over k.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        The later ones lie above the earlier.
-    title, x, y : str
-        Title and labels of the axes.
-    top : float
-        Largest value that there could be.
-    mark : int
-        The k that is marked.
-
-    Returns
-    -------
-    str
-        SVG, 560 by 330. The line breaks where there is no result.
-    """
+    """Drawing of curves over k."""
     last = max(1, *(len(line.values) - 1 for line in lines))
     across, down = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
@@ -104,20 +87,7 @@ def svg_of(lines: Sequence[Line], *, title: str, x: str, y: str, top: float, mar
 
 
 def svg_image(svg: str, alt: str) -> str:
-    """A drawing as a picture, in which nothing can run.
-
-    Parameters
-    ----------
-    svg : str
-        The drawing.
-    alt : str
-        What it shows, in words.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """A drawing as a picture, in which nothing can run."""
     data = base64.b64encode(svg.encode("utf-8")).decode("ascii")
     return f'<img class="cc" alt="{shown(alt)}" src="data:image/svg+xml;base64,{data}">'
 

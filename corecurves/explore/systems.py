@@ -69,23 +69,6 @@ class Choice:
 def choices(first: object, more: Sequence[object] | None = None) -> tuple[Choice, ...]:
     """Systems that can be chosen.
 
-    Parameters
-    ----------
-    first : str, System or callable
-        The one that is chosen at first.
-    more : sequence of these, or None
-        The others; None for those that need nothing but their name.
-
-    Returns
-    -------
-    tuple of Choice
-        Each once.
-
-    Raises
-    ------
-    UsageError
-        If one of them is no system.
-
     Examples
     --------
     >>> [choice.label for choice in choices("grounded?max_hops=2", ["parrot"])]
@@ -104,23 +87,6 @@ def choices(first: object, more: Sequence[object] | None = None) -> tuple[Choice
 
 def configured(source: object, given: Mapping[str, str]) -> object:
     """A system with other settings.
-
-    Parameters
-    ----------
-    source : object
-        A spec string; anything else has no settings to change.
-    given : mapping of str to str
-        Values as text, by name; those that are as before may be among them.
-
-    Returns
-    -------
-    object
-        A spec string that says what differs, in the order of the settings.
-
-    Raises
-    ------
-    UsageError
-        If a value does not fit its setting.
 
     Examples
     --------

@@ -20,23 +20,6 @@ _TAKEN = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 def baseline_path(name: str, folder: str | Path | None = None) -> Path:
     """File of a kept run.
 
-    Parameters
-    ----------
-    name : str
-        Letters, digits, ``.``, ``_`` and ``-``; at most 64, beginning with a letter or digit.
-    folder : str, Path or None
-        Where runs are kept; None for the user's data folder.
-
-    Returns
-    -------
-    Path
-        The file; it need not exist.
-
-    Raises
-    ------
-    UsageError
-        If the name is none that every file system takes.
-
     Examples
     --------
     >>> baseline_path("before-the-change", "kept").as_posix()

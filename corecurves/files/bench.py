@@ -24,16 +24,6 @@ _BENCH = re.compile(r"^[\"']?(?:lessons|cases)[\"']?\s*:", re.MULTILINE)
 def bench_files(path: str | Path) -> list[Path]:
     """Files of a bench.
 
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file, or a folder of them.
-
-    Returns
-    -------
-    list of Path
-        Sorted; empty where the folder has no file with ``lessons:`` or ``cases:``.
-
     Examples
     --------
     >>> from corecurves.bundled import bundled_path
@@ -50,18 +40,7 @@ def bench_files(path: str | Path) -> list[Path]:
 
 
 def looks_like_bench(file: Path) -> bool:
-    """Whether a file has lessons or cases in it; it may be wrong inside.
-
-    Parameters
-    ----------
-    file : Path
-        A YAML file.
-
-    Returns
-    -------
-    bool
-        Whether ``lessons:`` or ``cases:`` begins a line of it.
-    """
+    """Whether a file has lessons or cases in it; it may be wrong inside."""
     try:
         return bool(_BENCH.search(file.read_bytes().decode("utf-8-sig", "replace")))
     except OSError:
@@ -70,27 +49,6 @@ def looks_like_bench(file: Path) -> bool:
 
 def load_bench(path: str | Path, *, shown: str = "", strict: bool = False) -> Store:
     """Bench of a file or a folder.
-
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file, or a folder of them.
-    shown : str
-        What to call it in a fault; its path where empty.
-    strict : bool
-        See `check_bench`.
-
-    Returns
-    -------
-    Store
-        Lessons by id; their episodes in the order of the file.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing in it.
-    FileFaults
-        If something is wrong in it: every fault, with file and line.
 
     Examples
     --------
@@ -109,28 +67,6 @@ def check_bench(
     path: str | Path, *, shown: str = "", strict: bool = False
 ) -> tuple[Store, tuple[Fault, ...]]:
     """Bench of a file or a folder, and everything that is wrong in it.
-
-    Parameters
-    ----------
-    path : str or Path
-        A YAML file, or a folder of them.
-    shown : str
-        What to call it in a fault; its path where empty.
-    strict : bool
-        Whether every outcome needs a trap and at least two wordings of both, within 25 % of each
-        other's length, as in the bundled bench. The cases of ROSE-Bench are held to none of this.
-
-    Returns
-    -------
-    store : Store
-        What could be read. An episode's id is ``lesson/episode``.
-    faults : tuple of Fault
-        Sorted by file and line.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing in it.
 
     Examples
     --------

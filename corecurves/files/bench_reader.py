@@ -61,32 +61,11 @@ class Bench:
     notes: list[str] = field(default_factory=list)
 
     def own_id(self, reader: Reader, node: Node) -> str:
-        """Id of a lesson or case, which no other has.
-
-        Parameters
-        ----------
-        reader : Reader
-            Reader of the file.
-        node : Node
-            The id.
-
-        Returns
-        -------
-        str
-            Empty where it cannot be read.
-        """
+        """Id of a lesson or case, which no other has."""
         return _id(reader, node, self.places)
 
     def read(self, reader: Reader, root: Node) -> None:
-        """Add what a file holds; what is wrong in it goes to the reader's faults.
-
-        Parameters
-        ----------
-        reader : Reader
-            Reader of the file.
-        root : Node
-            The file's root.
-        """
+        """Add what a file holds; what is wrong in it goes to the reader's faults."""
         table = reader.mapping(
             root, "a bench file", required=(), optional=("version", "family", "lessons", "cases")
         )

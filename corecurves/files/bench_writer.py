@@ -38,16 +38,6 @@ _Dumper.add_representer(str, _text)
 def dump_yaml(value: object) -> str:
     r"""YAML of nested mappings, lists, texts and flags, with every text as it is.
 
-    Parameters
-    ----------
-    value : object
-        The value; mappings keep their order.
-
-    Returns
-    -------
-    str
-        The document.
-
     Examples
     --------
     >>> dump_yaml({"id": "010", "answer": "no\n"})
@@ -58,16 +48,6 @@ def dump_yaml(value: object) -> str:
 
 def bench_texts(store: Store) -> dict[str, str]:
     """Files of a bench.
-
-    Parameters
-    ----------
-    store : Store
-        Lessons, episodes and cases.
-
-    Returns
-    -------
-    dict of str to str
-        Text by file name: a file a family, and ``cases.yaml``.
 
     Examples
     --------
@@ -92,23 +72,6 @@ def bench_texts(store: Store) -> dict[str, str]:
 
 def write_bench(store: Store, folder: Path) -> Store:
     """Write a store as a bench into a folder, and check that it reads back equal.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    folder : Path
-        An empty folder that exists.
-
-    Returns
-    -------
-    Store
-        What reads back.
-
-    Raises
-    ------
-    UsageError
-        If a bench cannot hold what the store has, naming it.
 
     Examples
     --------

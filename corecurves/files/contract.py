@@ -26,29 +26,7 @@ def check_curriculum(
     *,
     case: bool = False,
 ) -> list[Fault]:
-    """Faults of one curriculum.
-
-    Parameters
-    ----------
-    curriculum : Curriculum
-        What was read.
-    pack : Pack or None
-        The pack that its words must come from where it keeps the contract.
-    file : str
-        The file's name.
-    places : mapping of str to int
-        Line of each key.
-    line : int
-        Line of the curriculum.
-    case : bool
-        Whether it is a case in the form of the contract's own lane, which runs whatever it is
-        given: what such a case breaks of the contract is for `contract_notes`.
-
-    Returns
-    -------
-    list of Fault
-        Empty where all is well.
-    """
+    """Faults of one curriculum."""
     faults = [Fault(file, at or line, message) for at, message in _tokens(curriculum)]
     asked = {"probe": curriculum.probe, "opening": curriculum.opening}
     for key, text in asked.items():
@@ -73,18 +51,7 @@ def check_curriculum(
 
 
 def check_together(curricula: Sequence[Curriculum]) -> list[Fault]:
-    """Faults that show only when curricula stand side by side.
-
-    Parameters
-    ----------
-    curricula : sequence of Curriculum
-        All that are run or checked together.
-
-    Returns
-    -------
-    list of Fault
-        Concepts that stand twice, within a split or in two of them.
-    """
+    """Faults that show only when curricula stand side by side."""
     first: dict[object, Curriculum] = {}
     faults = []
     for curriculum in curricula:
@@ -181,20 +148,7 @@ def _one_each(curriculum: Curriculum) -> Found:
 
 
 def outside(curriculum: Curriculum, pack: Pack) -> dict[str, int]:
-    """Concept and expected tokens that are no words of a pack.
-
-    Parameters
-    ----------
-    curriculum : Curriculum
-        The curriculum.
-    pack : Pack
-        The pack.
-
-    Returns
-    -------
-    dict of str to int
-        Line of the correction by token; 0 for the concept.
-    """
+    """Concept and expected tokens that are no words of a pack."""
     said = {curriculum.concept: 0} | {
         token.text: correction.line
         for correction in curriculum.corrections
@@ -204,20 +158,7 @@ def outside(curriculum: Curriculum, pack: Pack) -> dict[str, int]:
 
 
 def contract_notes(curricula: Iterable[Curriculum], pack: Pack) -> list[str]:
-    """What curricula break of the contract without a fault, a line a file.
-
-    Parameters
-    ----------
-    curricula : iterable of Curriculum
-        Those under the contract count.
-    pack : Pack
-        The standard pack; one that a curriculum names is checked when it is read.
-
-    Returns
-    -------
-    list of str
-        Empty where they keep it.
-    """
+    """What curricula break of the contract without a fault, a line a file."""
     found = []
     for file, group in groupby(curricula, lambda one: one.source.partition(":")[0]):
         kept = [one for one in group if one.contract]

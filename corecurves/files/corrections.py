@@ -14,20 +14,7 @@ __all__ = ["read_case", "read_corrections"]
 
 
 def read_corrections(reader: Reader, node: Node) -> list[Correction]:
-    """Corrections of a list: texts, or mappings with ``text`` and ``adds``.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    node : Node
-        The list.
-
-    Returns
-    -------
-    list of Correction
-        In the order of the file; what is wrong goes to the reader's faults.
-    """
+    """Corrections of a list: texts, or mappings with ``text`` and ``adds``."""
     found = []
     for item in reader.items(node, "corrections"):
         if not isinstance(item, MappingNode):
@@ -65,20 +52,7 @@ def _token(reader: Reader, node: Node) -> Token | None:
 
 
 def read_case(reader: Reader, table: Mapping[str, Node]) -> list[Correction]:
-    """Corrections of a case: which token each one adds is read off the texts.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    table : mapping of str to Node
-        Nodes of ``curriculum`` and ``expected_tokens``.
-
-    Returns
-    -------
-    list of Correction
-        In the order of the file; what is wrong goes to the reader's faults.
-    """
+    """Corrections of a case: which token each one adds is read off the texts."""
     texts = [
         (reader.text(n, "curriculum"), reader.line(n))
         for n in reader.items(table["curriculum"], "curriculum")

@@ -40,11 +40,6 @@ _CASE_OPTIONAL = ("seed", *_OPTIONAL)
 def splits() -> list[str]:
     """Names of the bundled splits.
 
-    Returns
-    -------
-    list of str
-        Sorted.
-
     Examples
     --------
     >>> {"public", "holdouts", "dev", "stress"} <= set(splits())
@@ -93,25 +88,7 @@ def load_curricula(source: CurriculumSource = "public") -> tuple[Curriculum, ...
 def check_curricula(
     source: CurriculumSource,
 ) -> tuple[tuple[Curriculum, ...], tuple[Fault, ...]]:
-    """Curricula of a source, and everything that is wrong in it.
-
-    Parameters
-    ----------
-    source : str, Path, Curriculum, mapping, or iterable of these
-        See `load_curricula`.
-
-    Returns
-    -------
-    curricula : tuple of Curriculum
-        Those that could be read.
-    faults : tuple of Fault
-        Sorted by file and line.
-
-    Raises
-    ------
-    UsageError
-        If there is no such split or file, or nothing in it.
-    """
+    """Curricula of a source, and everything that is wrong in it."""
     faults: list[Fault] = []
     found = _gather(source, faults)
     if not found and not faults:
@@ -123,21 +100,6 @@ def check_curricula(
 
 def load_filler(source: str | Path | None = None) -> tuple[Correction, ...]:
     """Neutral corrections for a control arm that has no other concept to draw on.
-
-    Parameters
-    ----------
-    source : str, Path or None
-        A YAML file with a list ``filler``; None for the bundled one.
-
-    Returns
-    -------
-    tuple of Correction
-        In the file's order.
-
-    Raises
-    ------
-    FileFaults
-        If something is wrong in the file.
 
     Examples
     --------

@@ -36,18 +36,6 @@ _KNOWN = (
 def split_front_matter(text: str) -> tuple[str, str] | None:
     r"""Front matter and body of a text.
 
-    Parameters
-    ----------
-    text : str
-        A text that begins with a line ``---``; the next such line, or ``...``, ends the front
-        matter. CRLF and CR end lines as LF does.
-
-    Returns
-    -------
-    tuple of str, or None
-        The front matter, with an empty line in place of the fence so that lines count as in the
-        file, and the body without the blank lines around it. None where no front matter is there.
-
     Examples
     --------
     >>> split_front_matter("---\nid: a\n---\nWear gloves.\n")
@@ -65,17 +53,6 @@ def split_front_matter(text: str) -> tuple[str, str] | None:
 def past_lead(text: str) -> tuple[int, str]:
     r"""Text from its front matter on, where nothing that says anything stands before that.
 
-    Parameters
-    ----------
-    text : str
-        A text.
-
-    Returns
-    -------
-    tuple of int, str
-        Lines that are passed over, and the rest. Byte-order marks and their like at the beginning
-        are left out in any case; blank lines and comments only where front matter follows.
-
     Examples
     --------
     >>> past_lead("\n<!-- mine -->\n---\nid: a\n---\nWear gloves.")
@@ -91,18 +68,7 @@ def past_lead(text: str) -> tuple[int, str]:
 
 
 def late_front_matter(lines: Sequence[str]) -> int:
-    """Line, from 1, at which something like front matter begins below other text; 0 for none.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        Lines of a text without front matter.
-
-    Returns
-    -------
-    int
-        Of the first five lines that have text.
-    """
+    """Line, from 1, at which something like front matter begins below other text; 0 for none."""
     for number in [n for n, line in enumerate(lines) if line.strip()][1:5]:
         rest = "\n".join(lines[number:])
         alone = lines[number - 1].lstrip()[:1] in ("", "#")
@@ -117,23 +83,6 @@ def read_node(
     text: str, name: str, faults: list[Fault], *, stem: str = "", family: str = ""
 ) -> StoreNode | None:
     r"""Node of a Markdown text.
-
-    Parameters
-    ----------
-    text : str
-        Front matter and body.
-    name : str
-        What the file is called in a fault.
-    faults : list of Fault
-        Where faults go.
-    stem, family : str
-        What stands for ``id`` and ``family`` where the front matter has none.
-
-    Returns
-    -------
-    Node or None
-        None where its place in the graph, its status or its text cannot be read. A fault elsewhere
-        leaves that key empty.
 
     Examples
     --------
@@ -196,17 +145,6 @@ def read_node(
 
 def plain(node: Node) -> object:
     """Value of a node: text as in the file, lists and mappings.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-
-    Returns
-    -------
-    str, list, dict or None
-        None for an unquoted ``null``, ``~`` or nothing, and where a value holds itself. A part that
-        aliases share is one object.
 
     Examples
     --------

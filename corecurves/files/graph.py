@@ -115,16 +115,6 @@ class Graph:
 def link(nodes: Mapping[str, Node]) -> Graph:
     """Graph of nodes, from whichever end names each edge.
 
-    Parameters
-    ----------
-    nodes : mapping of str to Node
-        By id.
-
-    Returns
-    -------
-    Graph
-        The graph.
-
     Examples
     --------
     >>> full = Node("a", "f", "", "", 0, "Wear gloves, because acid burns.", parents=("b",))
@@ -178,24 +168,7 @@ def _claim_notes(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
 def lessons_of(
     graph: Graph, written_from: Mapping[str, Iterable[str]]
 ) -> tuple[tuple[Lesson, ...], tuple[str, ...]]:
-    """Lessons of a graph with their levels, and the nodes that are in none.
-
-    Parameters
-    ----------
-    graph : Graph
-        The nodes.
-    written_from : mapping of str to iterable of str
-        Episodes that a node was written from, where the store records it.
-
-    Returns
-    -------
-    lessons : tuple of Lesson
-        One per L0 that is neither superseded nor archived, by id. Where two nodes share a depth,
-        one that is the lesson's own goes before a merged one, an active one before a disputed
-        before a demoted one, then the newest.
-    notes : tuple of str
-        Nodes left out, each with its reason.
-    """
+    """Lessons of a graph with their levels, and the nodes that are in none."""
     notes = [
         f"node {name}: its status is {node.status}"
         for name, node in sorted(graph.nodes.items())

@@ -47,17 +47,6 @@ class Found:
 def found_in(path: Path) -> list[Found]:
     """Everything in a file or folder that is read, each thing once.
 
-    Parameters
-    ----------
-    path : Path
-        A file, which stands for the store or the lessons that it belongs to; or a folder, which may
-        hold things of several kinds, in folders of its own too.
-
-    Returns
-    -------
-    list of Found
-        Sorted. Hidden files and folders are passed over, except a store in ``.rose`` or ``.rmc``.
-
     Examples
     --------
     >>> from corecurves.bundled import bundled_path

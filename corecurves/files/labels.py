@@ -25,18 +25,7 @@ _TOGETHER = {
 
 
 def labels_attr(coords: Mapping[str, Sequence[str | int]]) -> dict[str, str]:
-    """Attribute that says which labels a run has.
-
-    Parameters
-    ----------
-    coords : mapping of str to sequence
-        Labels by dimension.
-
-    Returns
-    -------
-    dict of str to str
-        For `refuse_merged`.
-    """
+    """Attribute that says which labels a run has."""
     return {LABELS: canonical_json({name: list(labels) for name, labels in coords.items()})}
 
 
@@ -46,16 +35,6 @@ def refuse_merged(ds: xr.Dataset) -> None:
     A part of a run (``sel``, ``isel``) has labels of its plan, each once; so has one whose labels
     were all renamed, or some of its arms in place. Two runs that ``xr.concat`` or ``xr.merge`` put
     into one have a label twice, some that are not in the plan, or a dimension more.
-
-    Parameters
-    ----------
-    ds : Dataset
-        Of a run; of a summary nothing is asked.
-
-    Raises
-    ------
-    DatasetError
-        Naming the label, and what to do instead.
     """
     said = ds.attrs.get(LABELS)
     if said is None:

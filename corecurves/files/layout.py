@@ -44,18 +44,6 @@ class Layout:
 def read_layout(folder: str | Path, shown: str = "") -> Layout:
     """Everything in the folder of a ROSE store.
 
-    Parameters
-    ----------
-    folder : str or Path
-        A folder with ``nodes`` and ``episodes``.
-    shown : str
-        What to call the folder in a fault; its path where empty.
-
-    Returns
-    -------
-    Layout
-        Nodes, episodes and faults. Of two files with one id the first by path counts.
-
     Examples
     --------
     >>> from corecurves.bundled import bundled_path
@@ -88,25 +76,7 @@ def read_layout(folder: str | Path, shown: str = "") -> Layout:
 
 
 def read_store(folder: Path, shown: str) -> tuple[Store | None, tuple[Fault, ...]]:
-    """Store in the folder of a ROSE store, and everything that is wrong in its files.
-
-    Parameters
-    ----------
-    folder, shown
-        See `read_layout`.
-
-    Returns
-    -------
-    store : Store or None
-        None where there is no lesson for the faults.
-    faults : tuple of Fault
-        Sorted by file and line.
-
-    Raises
-    ------
-    UsageError
-        If there is no lesson, and no fault that says why.
-    """
+    """Store in the folder of a ROSE store, and everything that is wrong in its files."""
     layout = read_layout(folder, shown)
     lessons, notes = lessons_of(layout.graph, _written_from(folder, layout.recorded))
     if not lessons and layout.faults:

@@ -50,18 +50,7 @@ class _Page:
 
 
 def looks_like_markdown(folder: Path) -> bool:
-    """Whether a folder has lessons in Markdown; they may be wrong inside.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder.
-
-    Returns
-    -------
-    bool
-        True where a Markdown file stands beside a file of episodes, or beside a level of itself.
-    """
+    """Whether a folder has lessons in Markdown; they may be wrong inside."""
     if not folder.is_dir():
         return False
     names = {path.name.lower() for path in folder.iterdir() if path.is_file()}
@@ -71,18 +60,7 @@ def looks_like_markdown(folder: Path) -> bool:
 
 
 def lesson_files(folder: Path) -> list[tuple[Path, str]]:
-    """Files of the lessons of a folder, and what each is called without its ending.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-
-    Returns
-    -------
-    list of tuple of Path, str
-        Its Markdown files, and ``SKILL.md`` of the folders in it, called as its folder is.
-    """
+    """Files of the lessons of a folder, and what each is called without its ending."""
     own = [path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".md"]
     skills = sorted([*folder.glob(f"*/{_SKILL}"), *folder.glob(f"skills/*/{_SKILL}")])
     found = [(path, stem_of(path)) for path in own]
@@ -96,26 +74,6 @@ def lesson_files(folder: Path) -> list[tuple[Path, str]]:
 
 def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
     """Lessons and episodes of a folder of Markdown files.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The folder, or ``"own_notes"`` for the example that comes along. Of the folders in it only
-        those of skills are read; hidden files and a README are not.
-    shown : str
-        What to call it in a fault; its path where empty.
-
-    Returns
-    -------
-    Store
-        Lessons by id, their episodes in the order of the file.
-
-    Raises
-    ------
-    UsageError
-        If there is no such folder, or no lesson in it.
-    FileFaults
-        If something is wrong in it: every fault, with file and line.
 
     Examples
     --------
@@ -131,23 +89,6 @@ def load_markdown(folder: str | Path, *, shown: str = "") -> Store:
 
 def check_markdown(folder: str | Path, *, shown: str = "") -> tuple[Store, tuple[Fault, ...]]:
     """Lessons and episodes of a folder of Markdown files, and everything that is wrong in it.
-
-    Parameters
-    ----------
-    folder, shown
-        See `load_markdown`.
-
-    Returns
-    -------
-    store : Store
-        What could be read.
-    faults : tuple of Fault
-        Sorted by file and line.
-
-    Raises
-    ------
-    UsageError
-        If there is no such folder, or no lesson in it.
 
     Examples
     --------

@@ -30,31 +30,7 @@ def read_episodes(
     *,
     one: bool,
 ) -> dict[str, list[Episode]]:
-    """Episodes of a folder, by lesson.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    shown : str
-        What it is called in a fault.
-    lessons : mapping of str to Lesson
-        Lessons by id.
-    stems : mapping of str to str
-        Name of each lesson's file without its ending, by id, be the lesson wrong inside; an episode
-        may give either.
-    notes : list of str
-        Where lessons go that no episode is about.
-    faults : list of Fault
-        Where faults go.
-    one : bool
-        Whether the folder has one lesson alone, so that an episode need not say which.
-
-    Returns
-    -------
-    dict of str to list of Episode
-        A key a lesson. An episode without an id is called by its number in the folder.
-    """
+    """Episodes of a folder, by lesson."""
     before = len(faults)
     # Of a lesson whose id could not be read, an episode is no second fault.
     whole = "" not in stems

@@ -24,20 +24,7 @@ class OtherNode(Node):
 
 
 def value_node(value: object, *, line: int = -1) -> Node:
-    """Node of a Python value.
-
-    Parameters
-    ----------
-    value : object
-        Text, booleans, lists, tuples and mappings have nodes; anything else becomes an `OtherNode`.
-    line : int
-        Line counted from 0 that the nodes stand at; -1 for none.
-
-    Returns
-    -------
-    Node
-        The node.
-    """
+    """Node of a Python value."""
     mark = Mark("", 0, line, 0, None, 0)
     if value is None:
         return OtherNode("null", value, mark, mark)
@@ -57,22 +44,7 @@ def value_node(value: object, *, line: int = -1) -> Node:
 
 
 def json_lines(text: str, name: str, faults: list[Fault]) -> list[Node]:
-    """Nodes of the JSON objects in a text that has one a line.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    name : str
-        What the file is called in a fault.
-    faults : list of Fault
-        Where faults go.
-
-    Returns
-    -------
-    list of Node
-        One a line that is not blank.
-    """
+    """Nodes of the JSON objects in a text that has one a line."""
     found = []
     after = 0
     # Only \n ends a line: a reply may hold U+2028 and its like inside a string.

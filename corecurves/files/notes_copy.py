@@ -20,16 +20,6 @@ __all__ = ["is_notes", "write_notes_levels"]
 def is_notes(store: Store) -> bool:
     """Whether a store is a folder of lessons in Markdown.
 
-    Parameters
-    ----------
-    store : Store
-        The store.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-
     Examples
     --------
     >>> is_notes(load_markdown("own_notes"))
@@ -40,20 +30,7 @@ def is_notes(store: Store) -> bool:
 
 
 def write_notes_levels(folder: Path, made: Mapping[str, tuple[Level, ...]]) -> Store:
-    """Put new levels into a copy; old ones stay under a hidden name, which is not read.
-
-    Parameters
-    ----------
-    folder : Path
-        The copy.
-    made : mapping of str to tuple of Level
-        New levels by lesson; a lesson without any keeps L0 alone.
-
-    Returns
-    -------
-    Store
-        The copy, opened.
-    """
+    """Put new levels into a copy; old ones stay under a hidden name, which is not read."""
     stems = _stems(folder)
     for lesson, levels in made.items():
         stem = stems[lesson]

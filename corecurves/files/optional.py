@@ -15,36 +15,12 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 def is_null(node: Node) -> bool:
-    """Whether a node is an unquoted ``null``, ``~`` or nothing.
-
-    Parameters
-    ----------
-    node : Node
-        The node.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Whether a node is an unquoted ``null``, ``~`` or nothing."""
     return isinstance(node, ScalarNode) and node.tag == _NULL
 
 
 def keys_of(reader: Reader, root: Node) -> dict[str, Node] | None:
-    """Nodes by key: unknown keys are kept, a repeated one is a fault.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    root : Node
-        The mapping.
-
-    Returns
-    -------
-    dict of str to Node, or None
-        None where it is no mapping.
-    """
+    """Nodes by key: unknown keys are kept, a repeated one is a fault."""
     if not isinstance(root, MappingNode):
         reader.fault(root, "the front matter is no mapping; write `id: …`")
         return None
@@ -58,22 +34,7 @@ def keys_of(reader: Reader, root: Node) -> dict[str, Node] | None:
 
 
 def text_of(reader: Reader, table: Mapping[str, Node], key: str) -> str:
-    """Text of an optional key.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    table : mapping of str to Node
-        Nodes by key.
-    key : str
-        The key.
-
-    Returns
-    -------
-    str
-        Empty where it is missing, null or empty.
-    """
+    """Text of an optional key."""
     node = table.get(key)
     if node is None or is_null(node) or (isinstance(node, ScalarNode) and not node.value.strip()):
         return ""
@@ -81,22 +42,7 @@ def text_of(reader: Reader, table: Mapping[str, Node], key: str) -> str:
 
 
 def texts_of(reader: Reader, table: Mapping[str, Node], key: str) -> tuple[str, ...]:
-    """Texts of an optional list, each once; a single text is a list of one.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    table : mapping of str to Node
-        Nodes by key.
-    key : str
-        The key.
-
-    Returns
-    -------
-    tuple of str
-        Empty where it is missing or null.
-    """
+    """Texts of an optional list, each once; a single text is a list of one."""
     node = table.get(key)
     if node is None or is_null(node):
         return ()
@@ -106,20 +52,7 @@ def texts_of(reader: Reader, table: Mapping[str, Node], key: str) -> tuple[str, 
 
 
 def dropped_claims(reader: Reader, node: Node | None) -> Iterator[Dropped]:
-    """Claims of ``dropped``: texts, or mappings with ``claim``, ``kind`` and ``holder``.
-
-    Parameters
-    ----------
-    reader : Reader
-        Reader of the file.
-    node : Node or None
-        The list.
-
-    Yields
-    ------
-    Dropped
-        In the order of the file.
-    """
+    """Claims of ``dropped``: texts, or mappings with ``claim``, ``kind`` and ``holder``."""
     if node is None or is_null(node):
         return
     for item in reader.items(node, "dropped"):

@@ -49,25 +49,7 @@ def load_pack(name: str | Path = STANDARD_PACK) -> Pack:
 
 
 def pack_path(name: str | Path, beside: Path | None = None) -> Path:
-    """File of a pack.
-
-    Parameters
-    ----------
-    name : str or Path
-        Name or path of the pack.
-    beside : Path or None
-        Folder from which a relative path is taken first.
-
-    Returns
-    -------
-    Path
-        An existing file.
-
-    Raises
-    ------
-    UsageError
-        If there is none, naming the bundled packs.
-    """
+    """File of a pack."""
     if Path(name).suffix in (".yaml", ".yml"):
         for candidate in [Path(beside) / name] if beside else []:
             if candidate.is_file():

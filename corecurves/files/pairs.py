@@ -23,18 +23,6 @@ _Place: TypeAlias = "tuple[str, int | None]"
 def check_levels(levels: Sequence[Level]) -> Iterator[tuple[int, str]]:
     """Levels that are not truly shorter than the one before.
 
-    Parameters
-    ----------
-    levels : sequence of Level
-        By depth.
-
-    Yields
-    ------
-    index : int
-        Which one.
-    message : str
-        What is wrong, and what to write.
-
     Examples
     --------
     >>> list(check_levels([Level(0, "Wear gloves at work."), Level(1, "Wear gloves.")]))
@@ -56,22 +44,6 @@ def check_outcome(
     outcome: Outcome, task: str, *, strict: bool = False
 ) -> Iterator[tuple[_Place, str]]:
     """What keeps a known-good and a trap from being minimal pairs.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What is known to be good, the traps, and the checks.
-    task : str
-        The task.
-    strict : bool
-        Whether a trap and two wordings of both are needed, and their lengths must be within 25 %.
-
-    Yields
-    ------
-    place : tuple of str and int
-        Key, and index within it; None for the whole key.
-    message : str
-        What is wrong, and what to write.
 
     Examples
     --------
@@ -102,17 +74,6 @@ def check_outcome(
 def unlike(outcome: Outcome) -> tuple[int, int, int] | None:
     """First known-good whose trap is so much longer or shorter that they are no minimal pair.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        Known-good outcomes and traps.
-
-    Returns
-    -------
-    tuple of int, or None
-        Its index, its tokens and those of its trap. None where every pair is alike, or there is no
-        trap.
-
     Examples
     --------
     >>> unlike(Outcome(("Poppins.",), ("Helvetica.",)))
@@ -127,18 +88,7 @@ def unlike(outcome: Outcome) -> tuple[int, int, int] | None:
 
 
 def unlike_note(outcomes: Mapping[str, Outcome]) -> str:
-    """What to know of cases whose traps are no minimal pairs.
-
-    Parameters
-    ----------
-    outcomes : mapping of str to Outcome
-        By the id of the case.
-
-    Returns
-    -------
-    str
-        Empty where there is none.
-    """
+    """What to know of cases whose traps are no minimal pairs."""
     found = {key: apart for key, outcome in outcomes.items() if (apart := unlike(outcome))}
     if not found:
         return ""

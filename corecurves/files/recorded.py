@@ -64,20 +64,6 @@ class _Number(str):
 def read_json(text: str, name: str, faults: list[Fault]) -> dict[str, object] | None:
     r"""Object of a JSON text, with numbers as the text that the file has.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    name : str
-        What the file is called in a fault.
-    faults : list of Fault
-        Where faults go.
-
-    Returns
-    -------
-    dict of str to object, or None
-        None where it is not strict JSON, repeats a key or is no object.
-
     Examples
     --------
     >>> faults = []
@@ -105,23 +91,6 @@ def read_json(text: str, name: str, faults: list[Fault]) -> dict[str, object] | 
 
 def read_episode(text: str, name: str, faults: list[Fault], *, stem: str = "") -> Recorded | None:
     """Episode of a JSON text.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    name : str
-        What the file is called in a fault.
-    faults : list of Fault
-        Where faults go.
-    stem : str
-        What stands for ``id`` where the file has none.
-
-    Returns
-    -------
-    Recorded or None
-        None where a fault was added. Keys may be missing or null, and unknown ones are left alone;
-        a ``check`` that is no object (a command, say) checks no words.
 
     Examples
     --------

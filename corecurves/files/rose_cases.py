@@ -33,18 +33,7 @@ _OPTIONAL = ("family", "lesson", "trap", *filter(None, _ABOUT.values()), "extra_
 
 
 def is_rose_case(node: Node) -> bool:
-    """Whether an entry of ``cases`` is in the form of ROSE-Bench.
-
-    Parameters
-    ----------
-    node : Node
-        The entry.
-
-    Returns
-    -------
-    bool
-        Whether it has a key of that form, and no ``good``.
-    """
+    """Whether an entry of ``cases`` is in the form of ROSE-Bench."""
     if not isinstance(node, MappingNode):
         return False
     keys = {getattr(key, "value", None) for key, _ in node.value}
@@ -52,17 +41,7 @@ def is_rose_case(node: Node) -> bool:
 
 
 def read_rose_cases(bench: Bench, reader: Reader, nodes: list[Node]) -> None:
-    """Add the entries of a file; what is wrong in them goes to the reader's faults.
-
-    Parameters
-    ----------
-    bench : Bench
-        What was read so far.
-    reader : Reader
-        Reader of the file.
-    nodes : list of Node
-        Entries; one may name the lesson of any other.
-    """
+    """Add the entries of a file; what is wrong in them goes to the reader's faults."""
     others = []
     texts: dict[str, str] = {}
     for node in nodes:

@@ -77,25 +77,7 @@ def open_store(source: str | Path | Store = "rose_bench", *, strict: bool = Fals
 def check_store(
     source: str | Path, *, strict: bool = False
 ) -> tuple[Store | None, tuple[Fault, ...]]:
-    """Store by name or folder, and everything that is wrong in its files.
-
-    Parameters
-    ----------
-    source, strict
-        See `open_store`.
-
-    Returns
-    -------
-    store : Store or None
-        What could be read; None where there is no lesson.
-    faults : tuple of Fault
-        Sorted by file and line.
-
-    Raises
-    ------
-    UsageError
-        If there is no such store, or no lesson in it.
-    """
+    """Store by name or folder, and everything that is wrong in its files."""
     if not isinstance(source, str | Path):
         raise UsageError(
             f"`store` is {source!r}; give a name, a folder or a Store ({', '.join(STORES)})"
@@ -119,16 +101,6 @@ def check_store(
 def store_around(path: Path) -> Path | None:
     """Folder of the ROSE store that a file is a node, an episode or the log of.
 
-    Parameters
-    ----------
-    path : Path
-        A file.
-
-    Returns
-    -------
-    Path or None
-        None where it is in no store.
-
     Examples
     --------
     >>> demo = bundled_path("episodes", "demo_store")
@@ -143,21 +115,6 @@ def store_around(path: Path) -> Path | None:
 
 def find_store(start: str | Path = ".") -> Path:
     """Folder of the ROSE store that a folder belongs to.
-
-    Parameters
-    ----------
-    start : str or Path
-        A folder. It, then each folder above it, is searched for ``.rose`` or ``.rmc``.
-
-    Returns
-    -------
-    Path
-        The folder that has ``nodes`` in it.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
 
     Examples
     --------
@@ -185,20 +142,6 @@ def find_store(start: str | Path = ".") -> Path:
 def refuse_inside(store: Store, path: str | Path, what: str = "output") -> None:
     """Check that a file to be written lies outside a store.
 
-    Parameters
-    ----------
-    store : Store
-        The store; one without a folder refuses nothing.
-    path : str or Path
-        Where something is to be written. Symbolic links are followed.
-    what : str
-        What is to be written, for the message.
-
-    Raises
-    ------
-    UsageError
-        If it lies in the store.
-
     Examples
     --------
     >>> refuse_inside(open_store("demo_store"), "results.nc")
@@ -220,16 +163,6 @@ def refuse_inside(store: Store, path: str | Path, what: str = "output") -> None:
 
 def store_here(folder: Path) -> Path | None:
     """Folder of the ROSE store that a folder is, or has in ``.rose`` or ``.rmc``.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder.
-
-    Returns
-    -------
-    Path or None
-        None where there is none.
 
     Examples
     --------

@@ -35,16 +35,6 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 def is_rose(store: Store) -> bool:
     """Whether a store is the folder of a ROSE store, and not a bench or made in memory.
 
-    Parameters
-    ----------
-    store : Store
-        The store.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-
     Examples
     --------
     >>> is_rose(open_store("demo_store")), is_rose(Store("in memory", (), {}))
@@ -54,26 +44,7 @@ def is_rose(store: Store) -> bool:
 
 
 def check_copy(store: Store, out: str | Path) -> Path:
-    """Target of a copy, refused before anything is spent where it cannot be one.
-
-    Parameters
-    ----------
-    store : Store
-        What is to be copied.
-    out : str or Path
-        Where to.
-
-    Returns
-    -------
-    Path
-        The target.
-
-    Raises
-    ------
-    UsageError
-        If it lies in the store, is a file or a folder with something in it, or cannot be made; and
-        if the store is to be written as a bench, and a bench cannot hold it.
-    """
+    """Target of a copy, refused before anything is spent where it cannot be one."""
     target = Path(out).absolute()
     refuse_inside(store, target, "copy")
     if target.exists() and not target.is_dir():
@@ -93,18 +64,7 @@ def check_copy(store: Store, out: str | Path) -> Path:
 
 
 def node_names(store: Store) -> set[str]:
-    """Ids that new nodes of a copy must not have.
-
-    Parameters
-    ----------
-    store : Store
-        A ROSE store, or another.
-
-    Returns
-    -------
-    set of str
-        All node ids in the folder; none for another store.
-    """
+    """Ids that new nodes of a copy must not have."""
     return set(read_layout(store.path).graph.nodes) if is_rose(store) else set()
 
 
@@ -117,27 +77,6 @@ def write_copy(
     named are archived, but for those that stand for another lesson too, and each new level is a
     file beside its L0. A folder of lessons in Markdown is copied likewise; there the old levels are
     hidden. Any other store is written as a bench.
-
-    Parameters
-    ----------
-    store : Store
-        What is copied.
-    result : Store
-        The same with the new levels; written where it is no ROSE store.
-    made : mapping of str to tuple of Level
-        New levels by lesson; a lesson without any keeps L0 alone.
-    out : Path
-        From `check_copy`.
-
-    Returns
-    -------
-    Store
-        The copy, opened.
-
-    Raises
-    ------
-    UsageError
-        If a file cannot be copied or changed, or the copy does not read back with the new levels.
     """
     work = out.parent / f".{out.name}.{secrets.token_hex(4)}.partial"
     try:

@@ -33,16 +33,6 @@ class Absent(Node):
 def spelled(fault: Fault) -> Fault:
     """Fault whose advice is spelled as its file is: JSON in a JSON file.
 
-    Parameters
-    ----------
-    fault : Fault
-        With YAML between backquotes.
-
-    Returns
-    -------
-    Fault
-        The same for a YAML file.
-
     Examples
     --------
     >>> print(spelled(Fault("cases.jsonl", 2, "lacks `probe`; write `probe: …`")))
@@ -65,22 +55,7 @@ def _json_advice(match: re.Match[str]) -> str:
 
 
 def read_text(path: Path, name: str, faults: list[Fault]) -> str | None:
-    """Text of a UTF-8 file, with or without a byte-order mark.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    name : str
-        What to call it in a fault.
-    faults : list of Fault
-        Where a fault goes.
-
-    Returns
-    -------
-    str or None
-        None where a fault was added.
-    """
+    """Text of a UTF-8 file, with or without a byte-order mark."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -114,15 +89,7 @@ class Reader:
         self.faults = faults
 
     def fault(self, node: Node | None, message: str) -> None:
-        """Add a fault at a node.
-
-        Parameters
-        ----------
-        node : Node or None
-            Where; None for the first line.
-        message : str
-            What is wrong, and what to write.
-        """
+        """Add a fault at a node."""
         self.faults.append(Fault(self.name, self.line(node), message))
 
     @staticmethod
@@ -196,22 +163,7 @@ class Reader:
     def mapping(
         self, node: Node, what: str, *, required: Sequence[str], optional: Sequence[str] = ()
     ) -> dict[str, Node] | None:
-        """Nodes of a mapping by key; unknown, missing and repeated keys are faults.
-
-        Parameters
-        ----------
-        node : Node
-            The mapping.
-        what : str
-            What it is, for messages.
-        required, optional : sequence of str
-            The keys it must and may have.
-
-        Returns
-        -------
-        dict of str to Node, or None
-            None where it is no mapping. A required key that is missing has an `Absent` node.
-        """
+        """Nodes of a mapping by key; unknown, missing and repeated keys are faults."""
         if isinstance(node, Absent):
             return None
         if not isinstance(node, MappingNode):

@@ -78,19 +78,6 @@ class Judge:
 def parse_verdict(reply: str, *, candidate: str = "") -> tuple[bool, str] | None:
     """Verdict in a reply.
 
-    Parameters
-    ----------
-    reply : str
-        The whole reply.
-    candidate : str
-        What was judged.
-
-    Returns
-    -------
-    tuple of bool and str, or None
-        The verdict and its reason, see `corecurves.json_text.stated`. Several must agree. None
-        where there is none.
-
     Examples
     --------
     >>> parse_verdict('Sure: {"passed": false, "reason": "uses 5672"}')

@@ -31,33 +31,7 @@ TAKE = (
 
 
 def as_grader(grader: object, model: Any, cases: Sequence[Episode | ServedCase]) -> Any:
-    """Grader that a name, object or callable stands for.
-
-    Parameters
-    ----------
-    grader : str, Grader or callable
-        ``auto`` takes ``contrast`` where every case has a trap of like length and the model can be
-        scored, else
-        ``checklist`` where every case has checks and the model answers, else ``judge`` where it
-        answers in JSON, else ``gain``. ``judge:MODEL`` names who judges. A callable takes a
-        `BlindCase` and returns a bool, a `Grade`, or an awaitable of one.
-    model : Model
-        The model that is evaluated.
-    cases : sequence of Episode or ServedCase
-        What is to be graded. A grader that is not ours is put one planted case, the known-good
-        outcome of the first as its candidate, before anything else is called.
-
-    Returns
-    -------
-    Grader
-        With ``wants``.
-
-    Raises
-    ------
-    UsageError
-        If there is no such grader, it does not fit the model or the cases, or it gives no grade of
-        the planted case.
-    """
+    """Grader that a name, object or callable stands for."""
     if not isinstance(grader, str):
         found = _object(grader)
         if cases and not isinstance(found, _OURS):

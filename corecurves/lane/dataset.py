@@ -22,24 +22,7 @@ __all__ = ["lane_dataset"]
 
 
 def lane_dataset(plan: Plan, work: LaneWork, book: Ledger, texts: bool) -> xr.Dataset:
-    """Dataset of what is known of a plan's cells.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    work : LaneWork
-        What was said.
-    book : Ledger
-        What is known of its cells.
-    texts : bool
-        Whether the Dataset holds the long texts.
-
-    Returns
-    -------
-    Dataset
-        By the schema's table.
-    """
+    """Dataset of what is known of a plan's cells."""
     curricula = work.curricula
     n_tokens = max(len(curriculum.tokens) for curriculum in curricula)
     ds = build_dataset(

@@ -33,23 +33,7 @@ class Header:
 
 
 def read_header(path: Path) -> Header:
-    """Header of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    Header
-        What it says.
-
-    Raises
-    ------
-    UsageError
-        If the file is no .gguf file, or cannot be read.
-    """
+    """Header of a file."""
     try:
         about = path.stat()
         return _read(path, about.st_size, about.st_mtime_ns)

@@ -123,33 +123,7 @@ class LlamaModel:
         temperature: float = 0.0,
         max_tokens: int = 512,
     ) -> Completion:
-        """Complete messages, in the model's own chat template.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        seed : int
-            Seed of the sampling: the same one gives the same reply.
-        temperature : float
-            0 takes the likeliest token each time.
-        max_tokens : int
-            Longest reply, in the model's own tokens.
-
-        Returns
-        -------
-        Completion
-            The reply.
-
-        Raises
-        ------
-        CutOff
-            If the reply was stopped by its length.
-        CellFailure
-            If there is no reply, or the prompt does not fit the context.
-        PermanentFailure
-            If llama.cpp cannot load the weights.
-        """
+        """Complete messages, in the model's own chat template."""
 
         def work(calls: Calls) -> Completion:
             prompt = self._fitting(token_ids(calls, self._prompt(calls, messages)), 1)
@@ -182,29 +156,7 @@ class LlamaModel:
         return await self._server.run(work)
 
     async def logprob(self, messages: Sequence[Message], text: str) -> LogProb:
-        """Log-probability of a text as the reply to messages.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        text : str
-            The reply, or its beginning: that it ends there is not scored.
-
-        Returns
-        -------
-        LogProb
-            Teacher-forced.
-
-        Raises
-        ------
-        UsageError
-            If the text is empty.
-        CellFailure
-            If prompt and text do not fit the context, or the text cannot be forced.
-        PermanentFailure
-            If llama.cpp cannot load the weights.
-        """
+        """Log-probability of a text as the reply to messages."""
         if not text:
             raise UsageError("`text` is empty; an empty text has no log-probability a token")
 
@@ -222,23 +174,7 @@ class LlamaModel:
         return await self._server.run(work)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text, in the model's own tokens.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-
-        Returns
-        -------
-        int
-            Tokens, without those that begin a prompt. A call that is at work is waited for.
-
-        Raises
-        ------
-        PermanentFailure
-            If llama.cpp cannot load the weights.
-        """
+        """Tokens of a text, in the model's own tokens."""
         return len(self._server.run_blocking(lambda calls: token_ids(calls, text, begin=False)))
 
     def close(self) -> None:

@@ -45,11 +45,6 @@ def default_threads() -> int:
     llama.cpp's threads wait for each other by spinning. With as many of them as processors, one
     other busy process made calls 10 to 20 times slower; with one fewer, it did not.
 
-    Returns
-    -------
-    int
-        From 1 to 8.
-
     Examples
     --------
     >>> 1 <= default_threads() <= 8
@@ -82,27 +77,7 @@ class LlamaServer:
         self._live: _Live | None = None
 
     async def run(self, work: Callable[[Calls], T]) -> T:
-        """Run calls that belong together, without blocking the event loop.
-
-        Parameters
-        ----------
-        work : callable
-            Gets the `Calls` to make; nothing of another caller comes between them.
-
-        Returns
-        -------
-        object
-            What `work` returns.
-
-        Raises
-        ------
-        UsageError
-            If llama.cpp is not installed.
-        PermanentFailure
-            If it cannot load the weights.
-        CellFailure
-            If a call gets no reply, or a refusal.
-        """
+        """Run calls that belong together, without blocking the event loop."""
         calls, future = self._submit(work)
         try:
             return await asyncio.wrap_future(future)
@@ -111,23 +86,7 @@ class LlamaServer:
             raise
 
     def run_blocking(self, work: Callable[[Calls], T]) -> T:
-        """Run calls that belong together, and wait for them.
-
-        Parameters
-        ----------
-        work : callable
-            See `run`.
-
-        Returns
-        -------
-        object
-            What `work` returns.
-
-        Raises
-        ------
-        UsageError, PermanentFailure, CellFailure
-            See `run`.
-        """
+        """Run calls that belong together, and wait for them."""
         return self._submit(work)[1].result()
 
     def close(self) -> None:
@@ -239,18 +198,7 @@ class Calls:
         self._live.forced = said
 
     def run(self, work: Callable[[Calls], T]) -> T:
-        """Do the work, and let go of the connection.
-
-        Parameters
-        ----------
-        work : callable
-            What to do with the calls.
-
-        Returns
-        -------
-        object
-            What that returns.
-        """
+        """Do the work, and let go of the connection."""
         try:
             return work(self)
         finally:
@@ -266,27 +214,7 @@ class Calls:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Make a call.
-
-        Parameters
-        ----------
-        path : str
-            What is called.
-        body : dict
-            What is sent.
-
-        Returns
-        -------
-        JSON
-            The reply.
-
-        Raises
-        ------
-        RefusedError
-            If the server refused.
-        CellFailure
-            If there is no reply.
-        """
+        """Make a call."""
         try:
             if self._connection is None:
                 self._connection = self._live.connect()

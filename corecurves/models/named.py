@@ -17,21 +17,6 @@ ENTRY_POINTS = "corecurves.models"
 def make_model(text: str) -> Any:
     """Model that a spec string names.
 
-    Parameters
-    ----------
-    text : str
-        See `model_forms`.
-
-    Returns
-    -------
-    Model
-        A new one.
-
-    Raises
-    ------
-    UsageError
-        If no model has this name, its weights or its library are missing, or a setting is wrong.
-
     Examples
     --------
     >>> make_model("simulated?slip=0.1")
@@ -44,11 +29,6 @@ def make_model(text: str) -> Any:
 def model_names() -> list[str]:
     """Names that a spec string may begin with.
 
-    Returns
-    -------
-    list of str
-        The bundled ones, then those that other packages register.
-
     Examples
     --------
     >>> model_names()[:4]
@@ -59,11 +39,6 @@ def model_names() -> list[str]:
 
 def model_forms() -> dict[str, str]:
     """Forms of spec strings, each with one line on what it names.
-
-    Returns
-    -------
-    dict of str to str
-        By form, as it is written.
 
     Examples
     --------

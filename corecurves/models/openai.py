@@ -161,36 +161,7 @@ class OpenAIModel:
         temperature: float = 0.0,
         max_tokens: int = 512,
     ) -> Completion:
-        """Complete messages.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        seed : int
-            Seed of the sampling, where the endpoint heeds it.
-        temperature : float
-            0 takes the likeliest token each time.
-        max_tokens : int
-            Longest reply, in the model's own tokens.
-
-        Returns
-        -------
-        Completion
-            The reply.
-
-        Raises
-        ------
-        CutOff
-            If the reply was stopped by its length, with or without content.
-        TemporaryFailure
-            If all attempts met a rate limit, a fault of the server, silence, or a reply that
-            cannot be read.
-        CellFailure
-            If this prompt is refused or its reply ended otherwise than by itself.
-        PermanentFailure
-            If the call, the key or the account is refused.
-        """
+        """Complete messages."""
         values = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         patience = Patience(
             attempts=self._settings.attempts,

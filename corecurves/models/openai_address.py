@@ -20,23 +20,6 @@ _CALLS = re.compile(r"/(chat/completions|completions|responses|models|embeddings
 def split_name(argument: str) -> tuple[str, str | None]:
     """Name and address in what stands after ``openai:``.
 
-    Parameters
-    ----------
-    argument : str
-        ``NAME`` or ``NAME@BASE_URL``; a name may hold an ``@`` where an address follows it.
-
-    Returns
-    -------
-    name : str
-        The model's name.
-    base_url : str or None
-        The address; None where there is none.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read without a guess.
-
     Examples
     --------
     >>> split_name("org/m@1@http://localhost:80/v1")
@@ -58,23 +41,7 @@ def split_name(argument: str) -> tuple[str, str | None]:
 
 
 def endpoint_of(base_url: str | None) -> str:
-    """Address of an endpoint, checked.
-
-    Parameters
-    ----------
-    base_url : str or None
-        The address; None for what ``OPENAI_BASE_URL`` names, or OpenAI's own where it is not set.
-
-    Returns
-    -------
-    str
-        Without a slash at its end.
-
-    Raises
-    ------
-    UsageError
-        If it is no address, or more than one.
-    """
+    """Address of an endpoint, checked."""
     named = os.environ.get(_VARIABLE)
     where = f" in {_VARIABLE}" if base_url is None and named is not None else ""
     url = (base_url if base_url is not None else OWN if named is None else named).strip()
@@ -102,16 +69,6 @@ def endpoint_of(base_url: str | None) -> str:
 def is_local(url: str) -> bool:
     """Whether an endpoint is on this machine.
 
-    Parameters
-    ----------
-    url : str
-        Its address.
-
-    Returns
-    -------
-    bool
-        Of an address that has to be looked up, only ``localhost`` is known to be.
-
     Examples
     --------
     >>> is_local("http://127.0.0.1:8080/v1"), is_local(OWN)
@@ -128,22 +85,6 @@ def is_local(url: str) -> bool:
 
 def advice(status: int | None, name: str, url: str, *, keyless: bool) -> str:
     """What to write instead, where a refusal is likely to be about the address or the key.
-
-    Parameters
-    ----------
-    status : int or None
-        Of the refusal; None for an error without one in a reply of status 200.
-    name : str
-        The model's name.
-    url : str
-        The endpoint.
-    keyless : bool
-        Whether no key was sent.
-
-    Returns
-    -------
-    str
-        To be put behind the refusal; empty where there is nothing to say.
 
     Examples
     --------

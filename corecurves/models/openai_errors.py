@@ -78,18 +78,7 @@ class Refusal(Exception):
 
 
 def as_refusal(error: Exception) -> Refusal | None:
-    """Refusal that an exception of the SDK stands for.
-
-    Parameters
-    ----------
-    error : Exception
-        What was raised.
-
-    Returns
-    -------
-    Refusal or None
-        None where nothing was sent that could be read.
-    """
+    """Refusal that an exception of the SDK stands for."""
     import openai
 
     if isinstance(error, Refusal) or not isinstance(error, openai.APIStatusError):
@@ -103,21 +92,7 @@ def as_refusal(error: Exception) -> Refusal | None:
 
 
 def refused_field(refusal: Refusal, names: Mapping[str, str]) -> str | None:
-    """Optional field of a request that a refusal is about.
-
-    Parameters
-    ----------
-    refusal : Refusal
-        What came back.
-    names : mapping of str to str
-        The optional fields that were sent, each with the name that it was sent under.
-
-    Returns
-    -------
-    str or None
-        The first one that it names. It may name more, and may mean another thing: then the request
-        without the field is refused too.
-    """
+    """Optional field of a request that a refusal is about."""
     if refusal.status not in (400, 422) or _is_of_this_prompt(refusal):
         return None
     by_name = {name: given for given, name in names.items()}
@@ -132,26 +107,7 @@ def refused_field(refusal: Refusal, names: Mapping[str, str]) -> str | None:
 def as_failure(
     error: Exception, name: str, key: str, timeout: float, hint: str = ""
 ) -> CorecurvesError:
-    """Failure that an exception of the SDK stands for.
-
-    Parameters
-    ----------
-    error : Exception
-        What was raised.
-    name : str
-        The model's name.
-    key : str
-        The key, which must not occur in the message.
-    timeout : float
-        Seconds that the attempt had.
-    hint : str
-        What is put behind a refusal.
-
-    Returns
-    -------
-    CorecurvesError
-        `PermanentFailure`, `TemporaryFailure` or `CellFailure`, in one line.
-    """
+    """Failure that an exception of the SDK stands for."""
     import openai
 
     if isinstance(error, TimeoutError | openai.APITimeoutError):
@@ -196,18 +152,7 @@ def _is_of_this_prompt(refusal: Refusal) -> bool:
 
 
 def mappings(body: object) -> Iterator[Mapping[str, Any]]:
-    """Those parts of a body that may describe an error, outermost first.
-
-    Parameters
-    ----------
-    body : object
-        Any JSON.
-
-    Yields
-    ------
-    mapping
-        Itself, and what it has as `error`.
-    """
+    """Those parts of a body that may describe an error, outermost first."""
     if isinstance(body, Mapping):
         yield body
         body = [body.get("error")]

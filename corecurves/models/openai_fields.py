@@ -43,20 +43,7 @@ class Fields:
         return dict(self._names)
 
     def without(self, field: str, names: Mapping[str, str]) -> bool:
-        """Leave out a field that was refused, or send it under its newer name.
-
-        Parameters
-        ----------
-        field : str
-            The field.
-        names : mapping of str to str
-            What was sent.
-
-        Returns
-        -------
-        bool
-            Whether the next request is another one.
-        """
+        """Leave out a field that was refused, or send it under its newer name."""
         if self._names.get(field) == names[field]:
             if field != _LENGTH:
                 del self._names[field]
@@ -67,15 +54,7 @@ class Fields:
         return True
 
     def remark(self, there: str, names: Mapping[str, str]) -> None:
-        """Have it kept with the cell what its call did not say.
-
-        Parameters
-        ----------
-        there : str
-            The model and its endpoint.
-        names : mapping of str to str
-            What was sent.
-        """
+        """Have it kept with the cell what its call did not say."""
         for field in OPTIONAL:
             if field not in names:
                 remark(f"{there} is not sent `{field}`: {_LOST[field]}")

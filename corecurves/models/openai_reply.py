@@ -24,23 +24,7 @@ _TEXTS = {"text": "text", "output_text": "text", "refusal": "refusal"}
 
 
 def body_of(content: bytes) -> Mapping[str, Any]:
-    """Reply of status 200, where it has a message.
-
-    Parameters
-    ----------
-    content : bytes
-        What came.
-
-    Returns
-    -------
-    mapping
-        Its JSON.
-
-    Raises
-    ------
-    Refusal
-        What it is instead: an error, a page of a proxy's, or half a reply.
-    """
+    """Reply of status 200, where it has a message."""
     try:
         body = json.loads(content)
     except ValueError:
@@ -66,29 +50,7 @@ def _code(body: object) -> int | None:
 
 
 def read_reply(body: Mapping[str, Any], longest: int | None) -> Completion:
-    """Completion in an endpoint's reply.
-
-    Parameters
-    ----------
-    body : mapping
-        The reply, which has choices.
-    longest : int or None
-        Tokens that the reply may have; None where no bound was sent.
-
-    Returns
-    -------
-    Completion
-        Reasoning that came beside the content stands before it, between ``<think>`` and
-        ``</think>``.
-
-    Raises
-    ------
-    CutOff
-        If the reply was stopped by its length.
-    CellFailure
-        If it ended otherwise than by itself, is empty and does not say why, or has a part that is
-        no text.
-    """
+    """Completion in an endpoint's reply."""
     choice = body["choices"][0]
     message = choice["message"]
     content, thought = _parts(message.get("content"))

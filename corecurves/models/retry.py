@@ -43,27 +43,7 @@ class Patience:
 async def with_patience(
     call: Callable[[], Awaitable[T]], patience: Patience, draw: Callable[[], float] = random.random
 ) -> T:
-    """Result of a call that is tried again after a temporary failure.
-
-    Parameters
-    ----------
-    call : callable
-        Starts an attempt.
-    patience : Patience
-        The bounds.
-    draw : callable
-        Gives a number in [0, 1) for the length of a wait.
-
-    Returns
-    -------
-    object
-        What the first attempt that succeeds returns.
-
-    Raises
-    ------
-    TemporaryFailure
-        The last one, once a bound is met.
-    """
+    """Result of a call that is tried again after a temporary failure."""
     end = time.monotonic() + patience.seconds
     for attempt in range(1, patience.attempts + 1):
         try:

@@ -89,29 +89,7 @@ class SimulatedModel:
         temperature: float = 0.0,
         max_tokens: int = 512,
     ) -> Completion:
-        """Answer with the facts of the prompt.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        seed : int
-            Other seeds forget other facts.
-        temperature : float
-            Has no effect.
-        max_tokens : int
-            Longest reply, in o200k tokens.
-
-        Returns
-        -------
-        Completion
-            The same for the same seed and messages.
-
-        Raises
-        ------
-        CutOff
-            If the facts take more tokens.
-        """
+        """Answer with the facts of the prompt."""
         text = " ".join(self._kept(messages, seed)) or _NOTHING
         size = count_tokens(text)
         whole = size <= max_tokens
@@ -127,26 +105,7 @@ class SimulatedModel:
         return completion
 
     async def logprob(self, messages: Sequence[Message], text: str) -> LogProb:
-        """Log-probability of a text as the reply to messages.
-
-        Parameters
-        ----------
-        messages : sequence of Message
-            The prompt.
-        text : str
-            The reply. Each of its content words costs 1 nat where the facts that were not
-            forgotten hold it, and 3 where they do not; other words are passed over.
-
-        Returns
-        -------
-        LogProb
-            Its tokens are the content words.
-
-        Raises
-        ------
-        UsageError
-            If the text is empty.
-        """
+        """Log-probability of a text as the reply to messages."""
         if not text:
             raise UsageError("`text` is empty; an empty text has no log-probability a token")
         held = {word for fact in self._kept(messages, 0) for word in _content(fact)}
@@ -155,18 +114,7 @@ class SimulatedModel:
         return LogProb(total, len(content), _prompt_tokens(messages), 0)
 
     def count_tokens(self, text: str) -> int:
-        """Number of o200k tokens of a text.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-
-        Returns
-        -------
-        int
-            Tokens.
-        """
+        """Number of o200k tokens of a text."""
         return count_tokens(text)
 
     def _kept(self, messages: Sequence[Message], seed: int) -> list[str]:

@@ -86,12 +86,6 @@ WEIGHTS = {
 def cache_folder() -> Path:
     """Folder for what can be had again.
 
-    Returns
-    -------
-    Path
-        What the environment variable ``CORECURVES_CACHE`` names, or the platform's cache folder
-        for this library. It need not exist.
-
     Examples
     --------
     >>> cache_folder().is_absolute()
@@ -108,21 +102,6 @@ def cache_folder() -> Path:
 def find_weights(name: str) -> Weights:
     """Weights that are known by a name.
 
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    Weights
-        They need not be on this machine.
-
-    Raises
-    ------
-    UsageError
-        If no weights have this name.
-
     Examples
     --------
     >>> find_weights("smollm2").licence
@@ -134,23 +113,7 @@ def find_weights(name: str) -> Weights:
 
 
 def weights_path(name: str) -> Path:
-    """Weights that are known by a name, on this machine and whole.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    UsageError
-        If no weights have this name, or the file is missing or damaged; it says how to get it.
-    """
+    """Weights that are known by a name, on this machine and whole."""
     weights = find_weights(name)
     if not weights.there:
         raise UsageError(
@@ -166,23 +129,7 @@ def weights_path(name: str) -> Path:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, read again only when its size or time of change differs.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    str
-        64 hex digits.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read.
-    """
+    """SHA-256 of a file, read again only when its size or time of change differs."""
     path = path.absolute()
     try:
         about = path.stat()

@@ -29,25 +29,6 @@ def common_lessons(
 ) -> tuple[list[str], list[str]]:
     """Levels of several runs, and the lessons that were run at all of them in every run.
 
-    Parameters
-    ----------
-    runs : mapping of str to Dataset
-        From `run_rose_eval`, by the name of the compressor.
-    levels : sequence of str or None
-        Levels to draw; None for as many, from L1 on, as half of the lessons with an L1 have.
-
-    Returns
-    -------
-    levels, lessons : list of str
-        Labels.
-
-    Raises
-    ------
-    DatasetError
-        If one is no rose Dataset, or no lesson is left.
-    UsageError
-        If a run has no such level.
-
     Examples
     --------
     >>> import corecurves as cc

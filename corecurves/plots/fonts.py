@@ -12,21 +12,7 @@ __all__ = ["fonts_for"]
 
 
 def fonts_for(text: str, font: FontProperties) -> tuple[list[str], set[str]]:
-    """Families in which every character of a text can be drawn.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    font : FontProperties
-        Its font.
-
-    Returns
-    -------
-    list of str, set of str
-        The font's own families, and those that were added for characters that it lacks; and the
-        characters that no installed font has.
-    """
+    """Families in which every character of a text can be drawn."""
     from matplotlib import font_manager
 
     families = list(font.get_family())

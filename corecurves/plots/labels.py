@@ -49,19 +49,7 @@ def place_labels(
     bars: Sequence[tuple[float, float, float]],
     curve: Sequence[tuple[str, float, float]],
 ) -> None:
-    """Write the labels; the limits of the axes must be set.
-
-    Parameters
-    ----------
-    ax : Axes
-        Where.
-    points : sequence of Point
-        What is labelled, in order: the first have the choice.
-    bars : sequence of tuple of float
-        Place, lower and upper end of every error bar.
-    curve : sequence of tuple of str, float, float
-        Level and place of the points that a line joins.
-    """
+    """Write the labels; the limits of the axes must be set."""
     scale = 72 / ax.figure.dpi
 
     def in_points(x: Any, y: Any) -> NDArray[np.float64]:

@@ -74,71 +74,25 @@ _ARMS = {
 
 
 def arm_style(arm: str) -> ArmStyle:
-    """Style of an arm, the same in every figure.
-
-    Parameters
-    ----------
-    arm : str
-        Name of the arm.
-
-    Returns
-    -------
-    ArmStyle
-        Grey for an arm of another name.
-    """
+    """Style of an arm, the same in every figure."""
     return _ARMS.get(arm, ArmStyle("#666666", "-", "x"))
 
 
 def label(text: object, most: int | None = NAME, *, key: bool = False) -> str:
-    """Text of data as a figure shows it: no mathematics, and no character that nobody sees.
-
-    Parameters
-    ----------
-    text : object
-        Any text.
-    most : int or None
-        Characters that are kept; longer ones are shortened in the middle. None for all.
-    key : bool
-        Whether it is the label of an artist: Matplotlib hides those that begin with an underscore
-        from legends, so that they get a space without width, which `draw_legend` takes away again.
-
-    Returns
-    -------
-    str
-        With dollar signs escaped, in one line.
-    """
+    """Text of data as a figure shows it: no mathematics, and no character that nobody sees."""
     shown = " ".join(visible(str(text)).split())
     shown = (shown if most is None else shortened(shown, most)).replace("$", r"\$")
     return f"{_SHOWN}{shown}" if key and shown.startswith("_") else shown
 
 
 def draw_legend(owner: Axes | Figure, *given: Any, **options: Any) -> None:
-    """Draw a legend in which names that begin with an underscore stand too.
-
-    Parameters
-    ----------
-    owner : Axes or Figure
-        Whose legend.
-    *given, **options
-        As Matplotlib's ``legend`` has them.
-    """
+    """Draw a legend in which names that begin with an underscore stand too."""
     for text in owner.legend(*given, frameon=False, **options).get_texts():
         text.set_text(text.get_text().removeprefix(_SHOWN))
 
 
 def legible(owner: Axes) -> Axes:
-    """Axes whose every text can be drawn: in a font that has its characters, or as their numbers.
-
-    Parameters
-    ----------
-    owner : Axes
-        All texts in it, and its figure's own, are looked at.
-
-    Returns
-    -------
-    Axes
-        The same. What no installed font has is said once a figure, in one warning.
-    """
+    """Axes whose texts can all be drawn: in a font that has the characters, or as numbers."""
     from matplotlib.text import Text
 
     figure = owner.get_figure(root=True)
@@ -174,20 +128,7 @@ def _numbers(chars: set[str]) -> dict[int, str]:
 
 
 def axes_or_new(ax: Axes | None, *, height: float = 4.4) -> Axes:
-    """The axes given, or those of a new figure.
-
-    Parameters
-    ----------
-    ax : Axes or None
-        Where to draw.
-    height : float
-        Inches of a new figure.
-
-    Returns
-    -------
-    Axes
-        A new figure's axes where none were given.
-    """
+    """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -196,15 +137,7 @@ def axes_or_new(ax: Axes | None, *, height: float = 4.4) -> Axes:
 
 
 def note(ax: Axes, *texts: str) -> None:
-    """Small lines below the axes that say what the figure is over.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-    *texts : str
-        The lines; those wider than the axes are wrapped.
-    """
+    """Small lines below the axes that say what the figure is over."""
     # A line wider than its axes would make the layout shrink them.
     inches = ax.get_window_extent().width / ax.figure.dpi
     width = max(20, int(inches * _CHARACTERS))

@@ -21,23 +21,6 @@ LANE_ARMS = ("taught", "control")
 def check_arms(arms: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Arms, checked against those there are.
 
-    Parameters
-    ----------
-    arms : sequence of str
-        What was asked for; a single name is taken as one arm.
-    known : sequence of str
-        The arms there are.
-
-    Returns
-    -------
-    tuple of str
-        Without repeats, in the order given.
-
-    Raises
-    ------
-    UsageError
-        If one is unknown or there is none.
-
     Examples
     --------
     >>> check_arms("taught", LANE_ARMS)
@@ -58,30 +41,7 @@ def control_corrections(
     filler: Sequence[Correction],
     n: int | None = None,
 ) -> tuple[Correction, ...]:
-    """Corrections about other concepts, as a control arm teaches them.
-
-    Parameters
-    ----------
-    target : Curriculum
-        The curriculum that they stand beside.
-    pool : sequence of Curriculum
-        Where donors are taken from; the target itself is left out. The order is by a stable hash of
-        the two concepts, so it does not depend on what else is in the pool.
-    filler : sequence of Correction
-        What follows where the donors run out.
-    n : int or None
-        How many; None for as many as the curriculum has.
-
-    Returns
-    -------
-    tuple of Correction
-        One donor's corrections after the other's; what two of them hold is said once, by the first.
-
-    Raises
-    ------
-    UsageError
-        If there are not enough.
-    """
+    """Corrections about other concepts, as a control arm teaches them."""
     others = [c for c in pool if c.concept != target.concept and _unrelated(target, c.corrections)]
     others.sort(key=lambda c: digest(["control", target.concept, c.concept]))
     each = [correction for donor in others for correction in donor.corrections]
@@ -101,20 +61,7 @@ def control_corrections(
 def arm_corrections(
     arm: str, target: Curriculum, pool: Sequence[Curriculum], filler: Sequence[Correction]
 ) -> tuple[Correction, ...]:
-    """Corrections that an arm teaches.
-
-    Parameters
-    ----------
-    arm : str
-        One of `LANE_ARMS`.
-    target, pool, filler
-        See `control_corrections`.
-
-    Returns
-    -------
-    tuple of Correction
-        As many as the curriculum has.
-    """
+    """Corrections that an arm teaches."""
     return target.corrections if arm == "taught" else control_corrections(target, pool, filler)
 
 

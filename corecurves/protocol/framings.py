@@ -46,20 +46,7 @@ class Framing:
     system_without_lesson: str = ""
 
     def messages(self, task: str, lesson: str | None = None) -> list[Message]:
-        """Messages that put a task.
-
-        Parameters
-        ----------
-        task : str
-            What is to be done.
-        lesson : str or None
-            The lesson; None says that there is none.
-
-        Returns
-        -------
-        list of Message
-            A system's message where the framing has one, then the user's.
-        """
+        """Messages that put a task."""
         if lesson is None:
             system, user = self.system_without_lesson, self.without_lesson
         else:

@@ -19,16 +19,6 @@ __all__ = ["check_reviewed", "refusal_notes"]
 def check_reviewed(curricula: Iterable[Curriculum]) -> list[Fault]:
     """Faults of contract curricula whose corrections the review rejects.
 
-    Parameters
-    ----------
-    curricula : iterable of Curriculum
-        Those that say ``contract: false``, and those without a pack, are passed over.
-
-    Returns
-    -------
-    list of Fault
-        One a rejected correction, with the reason of the review.
-
     Examples
     --------
     >>> import corecurves as cc
@@ -51,16 +41,6 @@ def check_reviewed(curricula: Iterable[Curriculum]) -> list[Fault]:
 
 def refusal_notes(curricula: Iterable[Curriculum]) -> list[str]:
     """What the embedded system would refuse of curricula that do not promise its words.
-
-    Parameters
-    ----------
-    curricula : iterable of Curriculum
-        Those that `check_reviewed` looks at are passed over.
-
-    Returns
-    -------
-    list of str
-        One a curriculum with a refused correction: how many, why, and what to teach instead.
 
     Examples
     --------

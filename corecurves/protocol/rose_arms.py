@@ -27,44 +27,12 @@ _STARTS = 60
 
 
 def within_length(text: str, tokens: int) -> bool:
-    """Whether a text has a number of tokens, give or take 10 %, and at least 1.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    tokens : int
-        The length it should have.
-
-    Returns
-    -------
-    bool
-        Whether it has.
-    """
+    """Whether a text has a number of tokens, give or take 10 %, and at least 1."""
     return abs(count_tokens(text) - tokens) <= max(1.0, 0.1 * tokens)
 
 
 def fit(texts: Sequence[str], tokens: int, *, shift: bool = True) -> str:
     """Texts joined and cut at word boundaries to a number of tokens; their line breaks stay.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Used in order, as many as are needed.
-    tokens : int
-        The length to reach.
-    shift : bool
-        Whether the cut may begin at a later word, where words of many tokens leave no other way.
-
-    Returns
-    -------
-    str
-        The nearest cut that begins earliest.
-
-    Raises
-    ------
-    UsageError
-        If no cut has the length.
 
     Examples
     --------
@@ -118,33 +86,7 @@ def _prefix(words: Sequence[tuple[str, str]], tokens: int) -> str:
 def served_text(
     arm: str, lesson: Lesson, level: Level, donors: Sequence[Lesson], seed: int
 ) -> str | None:
-    """Text that an arm serves.
-
-    Parameters
-    ----------
-    arm : str
-        One of `ROSE_ARMS`.
-    lesson : Lesson
-        The lesson.
-    level : Level
-        The level whose text, or whose length, it is.
-    donors : sequence of Lesson
-        Where a placebo may come from; lessons of the same family are passed over where there are
-        others. The order is by a stable hash of the two lessons; where they are too short, neutral
-        sentences that come with the library follow.
-    seed : int
-        Seed of the run, for the scrambled order.
-
-    Returns
-    -------
-    str or None
-        None for control.
-
-    Raises
-    ------
-    UsageError
-        If no text of the right length can be made.
-    """
+    """Text that an arm serves."""
     if arm == "control":
         return None
     if arm in ("ceiling", "treatment"):

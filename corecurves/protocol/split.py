@@ -18,24 +18,6 @@ __all__ = ["half", "leaks"]
 def half(episode_id: str, holdout: float) -> Literal["test", "train"]:
     """Half that an episode is in.
 
-    Parameters
-    ----------
-    episode_id : str
-        The episode's id.
-    holdout : float
-        Share of the test half, above 0; 1 takes every episode.
-
-    Returns
-    -------
-    {"test", "train"}
-        ``test`` where the first 8 hex digits of SHA-256 of the id, mod 1000, are below
-        1000 × `holdout`: an episode stays in its half however many others there are.
-
-    Raises
-    ------
-    UsageError
-        If `holdout` is not above 0 and at most 1.
-
     References
     ----------
     The rule is that of ROSE, so a store's own split is reproduced.
@@ -53,27 +35,6 @@ def half(episode_id: str, holdout: float) -> Literal["test", "train"]:
 
 def leaks(lesson: Lesson, level: Level, episode: Episode) -> bool:
     """Whether a level may have been made with an episode in view.
-
-    Parameters
-    ----------
-    lesson : Lesson
-        The lesson.
-    level : Level
-        One of its levels.
-    episode : Episode
-        An episode.
-
-    Returns
-    -------
-    bool
-        Where the level says which episodes its compressor was shown, they are the answer: True for
-        these, for what a longer level that it was made from was shown, and for what leaks into its
-        L0. Otherwise True where the episode existed when the level was made, and the level's
-        subtree covered it or was used in it; and for an episode that an L0 of the subtree is said
-        to be written from, which is often recorded a moment later. What the dates cannot tell
-        counts as a leak: an undated episode existed, and so did every episode where the level is
-        undated. Of two events on one day, dated by day alone, the episode was first. An episode
-        that an L0 covered only later is no source of it: ROSE adds one after each success.
 
     Examples
     --------

@@ -24,22 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def recall_dataset(design: Design, blocks: Iterable[Block], *, texts: bool) -> xr.Dataset:
-    """Dataset of a run.
-
-    Parameters
-    ----------
-    design : Design
-        What was run.
-    blocks : iterable of Block
-        What is known of the cells.
-    texts : bool
-        Whether the Dataset holds the long texts.
-
-    Returns
-    -------
-    Dataset
-        By the schema's table; with a sweep, ``kept_at`` over ``threshold`` besides.
-    """
+    """Dataset of a run."""
     plan = design.plan
     shape = tuple(len(labels) for labels in plan.coords.values())
     given: dict[str, Any] = {

@@ -167,39 +167,7 @@ def make_design(
     seed: int,
     probes: Mapping[str, str] | None = None,
 ) -> Design:
-    """Design of a run, checked.
-
-    Parameters
-    ----------
-    material : Material
-        Lessons and episodes.
-    selector : str, Selector or callable
-        Who selects.
-    whole_store : bool
-        Whether the candidates are those of the whole store.
-    pool : int or None
-        How many of these the selector is shown.
-    threshold : float or None
-        None for the selector's own.
-    max_pack_tokens : int or None
-        Budget.
-    sweep : bool or sequence of float
-        Further thresholds.
-    samples, seed : int
-        Repeats, and the seed of the run.
-    probes : mapping of str to str, optional
-        Prompts by label, in place of the episodes; nothing is known of what bears on them.
-
-    Returns
-    -------
-    Design
-        The design.
-
-    Raises
-    ------
-    UsageError
-        If an argument is wrong, or nothing is left to replay.
-    """
+    """Design of a run, checked."""
     samples, seed = whole("samples", samples), whole("seed", seed, least=None)
     pool = None if pool is None else whole("pool", pool)
     if max_pack_tokens is not None:

@@ -124,18 +124,7 @@ class Material:
         return digest([self.texts, rows])
 
     def stand_in(self, piece: str) -> tuple[str, ...]:
-        """Candidates of the whole store that say today what a lesson said when it was served.
-
-        Parameters
-        ----------
-        piece : str
-            A lesson, in whatever level.
-
-        Returns
-        -------
-        tuple of str
-            Itself where it is a candidate; else those forms of its lessons that are no merged ones.
-        """
+        """Candidates of the whole store that say today what a lesson said when it was served."""
         if piece in self.whole:
             return (piece,)
         own = [key for key in self.forms if piece in self.graph.above(key)]
@@ -144,26 +133,6 @@ class Material:
 
 def read_material(source: str | Path | Store, *, whole_store: bool = False) -> Material:
     """Lessons and recorded episodes of a store.
-
-    Parameters
-    ----------
-    source : str, Path or Store
-        A ROSE store, by name or folder; or a bench with cases, which has a whole store only.
-    whole_store : bool
-        Whether every lesson will be a candidate: an episode can then be replayed that was served
-        nothing, or nothing that still exists.
-
-    Returns
-    -------
-    Material
-        What can be replayed, and what was skipped, by reason.
-
-    Raises
-    ------
-    UsageError
-        If there is no such store, or it is a bench without cases.
-    FileFaults
-        If no lesson is left for the faults in its files.
 
     Examples
     --------

@@ -53,26 +53,6 @@ def pack(
 ) -> Packed:
     """Candidates that are served.
 
-    Parameters
-    ----------
-    score : ndarray of shape (candidates,)
-        Scores; NaN where the selector is silent.
-    known : ndarray of bool of shape (candidates,)
-        Whether the call ended well: without it there is no decision.
-    tokens : ndarray of shape (candidates,)
-        Lengths.
-    threshold : float
-        A score must exceed it.
-    budget : int or None
-        Most tokens of all that are kept together.
-
-    Returns
-    -------
-    Packed
-        The best score goes first, the order given decides between equal ones, and candidates on
-        which the selector is silent come last; each is taken where it still fits. Where a call
-        failed and a budget is to be shared, nothing above the threshold is decided.
-
     Examples
     --------
     >>> scores, lengths = np.array([0.2, 0.9, np.nan, 0.8]), np.array([5.0, 6.0, 4.0, 7.0])
@@ -103,17 +83,6 @@ def pack(
 
 def thresholds_of(score: Floats) -> Floats:
     """Thresholds at which what is kept changes.
-
-    Parameters
-    ----------
-    score : ndarray
-        All scores; NaN is passed over.
-
-    Returns
-    -------
-    ndarray of shape (thresholds,)
-        Rising: one below all scores, then the scores, the highest of which keeps nothing that was
-        scored. At most 101, spread evenly over the different scores.
 
     Examples
     --------

@@ -51,29 +51,7 @@ class Probe:
 def probes_of(
     material: Material, whole_store: bool, pool: int | None, probes: Mapping[str, str] | None
 ) -> tuple[Probe, ...]:
-    """What is asked, with the candidates of each.
-
-    Parameters
-    ----------
-    material : Material
-        Lessons and episodes.
-    whole_store : bool
-        Whether the candidates are those of the whole store.
-    pool : int or None
-        How many of these the selector is shown.
-    probes : mapping of str to str or None
-        Prompts by label, in place of the episodes; nothing is known of what bears on them.
-
-    Returns
-    -------
-    tuple of Probe
-        In order of the episodes, or as given.
-
-    Raises
-    ------
-    UsageError
-        If a prompt is blank.
-    """
+    """What is asked, with the candidates of each."""
     if probes is not None:
         blank = [key for key, task in probes.items() if not task.strip()]
         if blank:

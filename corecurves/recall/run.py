@@ -213,22 +213,7 @@ def prepare(
     seed: int = 0,
     probes: Mapping[str, str] | None = None,
 ) -> Design:
-    """Design of a run over a store.
-
-    Parameters
-    ----------
-    store : str, Path, Store or Material
-        What to replay.
-    selector, whole_store, pool, threshold, max_pack_tokens, sweep, samples, seed
-        See `run_recall_eval`.
-    probes : mapping of str to str, optional
-        Prompts by label, in place of the episodes.
-
-    Returns
-    -------
-    Design
-        Checked, before anything is spent.
-    """
+    """Design of a run over a store."""
     material = store
     if not isinstance(material, Material):
         material = read_material(material, whole_store=whole_store)
@@ -246,20 +231,7 @@ def run_design(
     texts: bool,
     progress: bool,
 ) -> xr.Dataset:
-    """Run what is missing of a design.
-
-    Parameters
-    ----------
-    design : Design
-        What to run.
-    executor, max_concurrency, ledger, texts, progress
-        See `run_recall_eval`.
-
-    Returns
-    -------
-    Dataset
-        See `run_recall_eval`.
-    """
+    """Run what is missing of a design."""
     with _ledger(design, ledger) as book:
         run(design.plan, design.work, book, executor=executor, max_concurrency=max_concurrency,
             progress=progress)  # fmt: skip

@@ -27,25 +27,7 @@ _USUAL = {"temperature": 0.7, "max_tokens": 512}
 
 
 def sampling(wants: str, temperature: float, max_tokens: int) -> dict[str, JSON]:
-    """Settings of a call, checked; none where the model is scored, for nothing is sampled there.
-
-    Parameters
-    ----------
-    wants : str
-        What candidates the grader takes.
-    temperature, max_tokens : number
-        As asked for.
-
-    Returns
-    -------
-    dict of str to JSON
-        Part of the plan: arguments of `Model.generate`, and by which rules its reply is read.
-
-    Raises
-    ------
-    UsageError
-        If one is out of range.
-    """
+    """Settings of a call, checked; none where the model is scored, for nothing is sampled there."""
     found: dict[str, JSON] = {
         "temperature": finite("temperature", temperature, least=0),
         "max_tokens": whole("max_tokens", max_tokens),

@@ -67,19 +67,6 @@ _CSS_FUNCTIONS = _set_of(
 def clean_html(fragment: str, *, folders: Sequence[Path] = ()) -> str:
     """Fragment without scripts and without anything that a browser would fetch.
 
-    Parameters
-    ----------
-    fragment : str
-        HTML of a cell or of an output.
-    folders : sequence of Path
-        Where the files of relative images are looked for, to be embedded.
-
-    Returns
-    -------
-    str
-        Only elements and attributes that are known to be harmless, every element closed. An image
-        that cannot be embedded is replaced by its text; links that a reader may follow stay.
-
     Examples
     --------
     >>> clean_html('<p onclick="x()">kept<script src="https://example.org/x.js"></script></p>')
@@ -112,18 +99,6 @@ def clean_html(fragment: str, *, folders: Sequence[Path] = ()) -> str:
 
 def clean_css(css: str) -> str:
     """Style sheet, or the declarations of one element, that fetches nothing.
-
-    Parameters
-    ----------
-    css : str
-        The text of a ``<style>`` element or a ``style`` attribute.
-
-    Returns
-    -------
-    str
-        Without the rules, such as imports, that are not known to be harmless, and with every
-        function that is not replaced by ``none``; a ``url()`` stays where it holds embedded data or
-        leads to a place within the page.
 
     Examples
     --------

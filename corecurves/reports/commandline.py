@@ -17,23 +17,6 @@ _BRACKETS = {"[": "]", "(": ")", "{": "}"}
 def read_value(kind: Kind, text: str) -> object:
     """Value that a text stands for, where a value of this kind is expected.
 
-    Parameters
-    ----------
-    kind : Kind
-        What is expected.
-    text : str
-        As typed. Lists are written ``[a,b]`` or ``a,b``, dicts as JSON.
-
-    Returns
-    -------
-    object
-        The value. Where text is expected, it is the text itself, whatever it looks like.
-
-    Raises
-    ------
-    MisfitError
-        If the text stands for no value of this kind.
-
     Examples
     --------
     >>> read_value(Kind("str"), "010")

@@ -64,21 +64,6 @@ class Parameter:
 def declared_parameters(notebook: Notebook | str | Path) -> dict[str, Parameter]:
     """Parameters in the cell that is tagged ``parameters``.
 
-    Parameters
-    ----------
-    notebook : NotebookNode, or path
-        The notebook.
-
-    Returns
-    -------
-    dict of str to Parameter
-        In the order of the cell; empty where no cell has the tag.
-
-    Raises
-    ------
-    UsageError
-        If the cell is no Python, naming the line.
-
     Examples
     --------
     >>> cell = {

@@ -48,27 +48,6 @@ def execute(
 ) -> Failure | None:
     """Outputs of every cell, written into the notebook in place, up to the first that fails.
 
-    Parameters
-    ----------
-    notebook : NotebookNode
-        As `corecurves.reports.notebook.as_notebook` returns it, with its parameters injected.
-    name : str
-        Name in progress and errors.
-    progress : bool
-        Whether to show progress on stderr: a bar on a terminal, a line a minute elsewhere.
-    timeout : float, optional
-        Seconds that one cell may take.
-
-    Returns
-    -------
-    Failure or None
-        None where every cell ran.
-
-    Raises
-    ------
-    ReportError
-        If no kernel starts.
-
     Examples
     --------
     >>> from corecurves.reports.notebook import as_notebook

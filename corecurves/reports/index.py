@@ -49,20 +49,6 @@ class Row:
 def index_page(template: Path, rows: Sequence[Row], about: Mapping[str, str]) -> str:
     """Page with a row a report.
 
-    Parameters
-    ----------
-    template : Path
-        The notebook.
-    rows : sequence of Row
-        The reports.
-    about : mapping of str to str
-        ``template``, ``shared`` parameters, and the ``command`` that repeats the sweep.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file but the reports that it links to.
-
     Examples
     --------
     >>> from corecurves.bundled import bundled_path

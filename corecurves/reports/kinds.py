@@ -88,16 +88,6 @@ _NAMED = {
 def kind_of_annotation(annotation: str) -> Kind:
     """Kind that an annotation declares.
 
-    Parameters
-    ----------
-    annotation : str
-        Python text, e.g. ``"tuple[str, ...]"``.
-
-    Returns
-    -------
-    Kind
-        ``any`` where the annotation names something unknown here.
-
     Examples
     --------
     >>> str(kind_of_annotation("tuple[str, ...] | None"))
@@ -155,16 +145,6 @@ def _union(kinds: Sequence[Kind]) -> Kind:
 def kind_of_default(default: object) -> Kind:
     """Kind that a default shows.
 
-    Parameters
-    ----------
-    default : object
-        The literal that the notebook assigns. None and no literal at all say nothing.
-
-    Returns
-    -------
-    Kind
-        Items of a list or tuple share a kind where all of them have it, else they are ``any``.
-
     Examples
     --------
     >>> str(kind_of_default(("taught", "control")))
@@ -184,24 +164,6 @@ def kind_of_default(default: object) -> Kind:
 
 def fit(kind: Kind, value: object) -> object:
     """Value as its kind has it.
-
-    Parameters
-    ----------
-    kind : Kind
-        What is expected.
-    value : object
-        Of a plain type (see `corecurves.reports.values.plain`).
-
-    Returns
-    -------
-    object
-        The value; a list where a tuple is expected becomes one and the other way round, a whole
-        number where a float is expected becomes one.
-
-    Raises
-    ------
-    MisfitError
-        If the value is not of the kind.
 
     Examples
     --------

@@ -52,21 +52,6 @@ def quiet() -> Iterator[None]:
 def as_notebook(source: Notebook | str | Path) -> Notebook:
     """Notebook of the current format.
 
-    Parameters
-    ----------
-    source : NotebookNode, or path
-        A notebook in memory, which is copied, or a file.
-
-    Returns
-    -------
-    NotebookNode
-        In the newest minor format, each cell with an id.
-
-    Raises
-    ------
-    UsageError
-        If the file is missing or holds no notebook.
-
     Examples
     --------
     >>> as_notebook({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}).nbformat
@@ -101,16 +86,6 @@ def nbformat_package() -> Any:
 
 def title_of(notebook: Notebook) -> str:
     """Text of the first heading.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        With the heading in a markdown cell.
-
-    Returns
-    -------
-    str
-        Without markup; empty where there is no heading.
 
     Examples
     --------

@@ -27,16 +27,6 @@ Shown = dict[str, str]
 def provenance_of(notebook: Notebook) -> dict[str, str]:
     """Labels and texts of all provenance outputs; of equal labels the last.
 
-    Parameters
-    ----------
-    notebook : NotebookNode
-        Executed.
-
-    Returns
-    -------
-    dict of str to str
-        Empty where no output has the mime type.
-
     Examples
     --------
     >>> output = {"output_type": "display_data", "data": {PROVENANCE: {"seed": 0}}}
@@ -48,16 +38,6 @@ def provenance_of(notebook: Notebook) -> dict[str, str]:
 
 def figures_of(notebook: Notebook) -> dict[str, str]:
     """Key figures that a notebook offers, for the index of a sweep; of equal labels the last.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        Executed.
-
-    Returns
-    -------
-    dict of str to str
-        Empty where no output has the mime type.
 
     Examples
     --------
@@ -93,20 +73,6 @@ def shown_outputs(
     markdown: Callable[[str], str],
 ) -> list[Shown]:
     """Outputs of a cell as HTML.
-
-    Parameters
-    ----------
-    cell : NotebookNode
-        A code cell.
-    heading : str
-        The nearest heading above, which describes a figure that does not describe itself.
-    clean, ansi, markdown : callable
-        From HTML, terminal text and markdown to HTML.
-
-    Returns
-    -------
-    list of dict
-        See `Shown`. Texts and streams are escaped.
 
     Examples
     --------

@@ -32,20 +32,6 @@ def html_page(notebook: Notebook, *, name: str = "report", folder: Path | None =
     provenance stands in a box at the end. Cells tagged ``remove-cell``, ``remove-input`` or
     ``remove-output`` are left out as the tag says.
 
-    Parameters
-    ----------
-    notebook : NotebookNode
-        Executed.
-    name : str
-        Title where the notebook has no heading.
-    folder : Path, optional
-        Where the images that markdown names are looked for, besides the current folder.
-
-    Returns
-    -------
-    str
-        The page. Its content policy forbids scripts and remote content besides.
-
     Examples
     --------
     >>> page = html_page({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

@@ -33,25 +33,6 @@ def check_parameters(
 ) -> dict[str, object]:
     """Parameters as they are injected; nothing is executed.
 
-    Parameters
-    ----------
-    notebook : NotebookNode, or path
-        The notebook that declares them.
-    given : mapping of str to object, or None
-        The values by name.
-
-    Returns
-    -------
-    dict of str to object
-        Values in plain types (see `corecurves.reports.values.plain`), of the declared kinds.
-
-    Raises
-    ------
-    UsageError
-        If a name is not declared or looks like that of a secret, if a value is of another kind
-        than is declared or of an unsupported type, if a required one is missing, or if parameters
-        are given to a notebook that declares none.
-
     Examples
     --------
     >>> cell = {
@@ -95,23 +76,6 @@ def parse_assignments(
     assignments: Iterable[str], declared: Mapping[str, Parameter]
 ) -> dict[str, object]:
     """Parameters from command-line text.
-
-    Parameters
-    ----------
-    assignments : iterable of str
-        ``name=value`` each.
-    declared : mapping of str to Parameter
-        See `declared_parameters`; what a text stands for follows from its parameter's kind.
-
-    Returns
-    -------
-    dict of str to object
-        Values by name, for `check_parameters`.
-
-    Raises
-    ------
-    UsageError
-        If there is no ``=``, a name is not declared or comes twice, or a text does not fit.
 
     Examples
     --------

@@ -24,22 +24,6 @@ def repeat_command(
 ) -> str:
     """Command that renders the same report once more.
 
-    Parameters
-    ----------
-    name : str or Path
-        The template as it was given.
-    out : str
-        Name of the file that came out.
-    values : mapping of str to object
-        As `corecurves.reports.check_parameters` returns them.
-    declared : mapping of str to Parameter
-        What the template declares.
-
-    Returns
-    -------
-    str
-        A line for a shell; a line of Python where a value cannot be written on a command line.
-
     Examples
     --------
     >>> declared = {"split": Parameter("split", "public")}
@@ -59,20 +43,6 @@ def repeat_command(
 
 def assignment(name: str, value: object, declared: Mapping[str, Parameter]) -> str | None:
     """Command-line text of one parameter.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    value : object
-        Its value, in plain types.
-    declared : mapping of str to Parameter
-        What the template declares.
-
-    Returns
-    -------
-    str or None
-        ``name=value``, which reads back as this very value; None where no text does.
 
     Examples
     --------
@@ -109,16 +79,6 @@ def _item(value: object) -> str:
 def shown_name(name: str | Path) -> str:
     """Template as a reader elsewhere may name it: no path of this machine.
 
-    Parameters
-    ----------
-    name : str or Path
-        A bundled name, or a path.
-
-    Returns
-    -------
-    str
-        A path that is not in the current folder is cut to the file's name.
-
     Examples
     --------
     >>> shown_name("/somewhere/else/own.ipynb")
@@ -132,11 +92,6 @@ def shown_name(name: str | Path) -> str:
 
 def software() -> str:
     """Versions that a report was rendered with.
-
-    Returns
-    -------
-    str
-        Of this library, of Python, and of the packages that figures and pages come from.
 
     Examples
     --------

@@ -29,23 +29,6 @@ MOST = 100
 def parse_sweep(text: str, declared: Mapping[str, Parameter]) -> dict[str, list[object]]:
     """Values of a sweep from command-line text.
 
-    Parameters
-    ----------
-    text : str
-        ``name=[value,value],name=[value]``: Python literals, nothing else.
-    declared : mapping of str to Parameter
-        What the template declares.
-
-    Returns
-    -------
-    dict of str to list of object
-        Values by name.
-
-    Raises
-    ------
-    UsageError
-        If the text is no such thing, or a name is not declared.
-
     Examples
     --------
     >>> declared = {"samples": Parameter("samples", 3), "margin": Parameter("margin", 0.1)}

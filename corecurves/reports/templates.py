@@ -35,11 +35,6 @@ class ReportInfo:
 def list_reports() -> list[ReportInfo]:
     """Bundled templates with their parameters.
 
-    Returns
-    -------
-    list of ReportInfo
-        Sorted by name.
-
     Examples
     --------
     >>> all(report.name for report in list_reports())
@@ -60,21 +55,6 @@ def _bundled_reports() -> list[str]:
 
 def find_template(name: str | Path) -> Path:
     """File of a template.
-
-    Parameters
-    ----------
-    name : str or Path
-        Name of a bundled template, or path of a notebook.
-
-    Returns
-    -------
-    Path
-        The notebook.
-
-    Raises
-    ------
-    UsageError
-        If there is none, naming those that are bundled.
 
     Examples
     --------

@@ -15,20 +15,6 @@ __all__ = ["notebook_text", "own_frames", "settled", "tidy"]
 def tidy(book: Notebook, values: Mapping[str, object], redactor: Redactor) -> Notebook:
     """Notebook without the traces of this machine and this moment, in strict JSON types.
 
-    Parameters
-    ----------
-    book : NotebookNode
-        Executed.
-    values : mapping of str to object
-        The parameters it was given.
-    redactor : Redactor
-        What takes the secrets out.
-
-    Returns
-    -------
-    NotebookNode
-        A new notebook.
-
     Examples
     --------
     >>> from corecurves.reports.notebook import as_notebook
@@ -74,16 +60,6 @@ def _merged(outputs: Sequence[Notebook]) -> list[Notebook]:
 def own_frames(traceback: Sequence[str]) -> list[str]:
     r"""Traceback without the frames of libraries, which name files of this machine.
 
-    Parameters
-    ----------
-    traceback : sequence of str
-        Parts as a kernel sends them, with or without colours.
-
-    Returns
-    -------
-    list of str
-        The notebook's own cells and the error; a line counts what is left out.
-
     Examples
     --------
     >>> own_frames(["Cell In[1], line 1\n", "File /lib/x.py:3, in f()\n", "ValueError: no"])
@@ -104,16 +80,6 @@ def own_frames(traceback: Sequence[str]) -> list[str]:
 def settled(text: str) -> str:
     r"""What a terminal shows in the end of lines that were overwritten, as progress bars are.
 
-    Parameters
-    ----------
-    text : str
-        With carriage returns.
-
-    Returns
-    -------
-    str
-        Without.
-
     Examples
     --------
     >>> settled("10 %\r100 %\nfine")
@@ -124,21 +90,6 @@ def settled(text: str) -> str:
 
 def notebook_text(book: Notebook) -> str:
     """Text of a notebook file.
-
-    Parameters
-    ----------
-    book : NotebookNode
-        As `tidy` returns it.
-
-    Returns
-    -------
-    str
-        Strict JSON.
-
-    Raises
-    ------
-    ValueError
-        If a number is not finite.
 
     Examples
     --------

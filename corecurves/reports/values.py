@@ -17,25 +17,6 @@ __all__ = ["literal", "plain", "recorded"]
 def plain(value: object, where: str) -> object:
     """Value in plain Python types.
 
-    Parameters
-    ----------
-    value : object
-        None, truth, number, text, date, path, NumPy scalar or array; lists, tuples and dicts of
-        those.
-    where : str
-        Name of the value in error messages.
-
-    Returns
-    -------
-    object
-        None, bool, int, float, str, and lists, tuples and dicts with text keys of them. Dates and
-        paths become text, NumPy scalars the numbers they hold, arrays lists.
-
-    Raises
-    ------
-    UsageError
-        If a part has another type, naming the part.
-
     Examples
     --------
     >>> from datetime import date
@@ -93,16 +74,6 @@ def _plain_array(value: object, where: str) -> object:
 def literal(value: object) -> str:
     """Python text of a plain value.
 
-    Parameters
-    ----------
-    value : object
-        As `plain` returns it.
-
-    Returns
-    -------
-    str
-        Evaluates to the value with nothing imported, NaN and infinity included.
-
     Examples
     --------
     >>> literal({"cut": float("inf"), "arms": ("taught",)})
@@ -121,16 +92,6 @@ def literal(value: object) -> str:
 
 def recorded(value: object) -> JSON:
     """Strict JSON of a value, for a notebook's metadata.
-
-    Parameters
-    ----------
-    value : object
-        As `plain` returns it, or anything that a notebook holds.
-
-    Returns
-    -------
-    JSON
-        Numbers that JSON does not have become the text ``nan``, ``inf`` or ``-inf``.
 
     Examples
     --------

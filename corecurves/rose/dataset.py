@@ -28,28 +28,7 @@ def rose_dataset(
     gain: bool,
     texts: bool,
 ) -> xr.Dataset:
-    """Dataset of a run.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    design : Design
-        What was run.
-    blocks : iterable of Block
-        Candidates and then grades, by cell.
-    attrs : mapping of str to JSON
-        Attributes.
-    gain : bool
-        Whether the score is taken against the control of the same episode and sample.
-    texts : bool
-        Whether the Dataset holds the long texts.
-
-    Returns
-    -------
-    Dataset
-        By the schema's table.
-    """
+    """Dataset of a run."""
     ds = build_dataset(
         plan, blocks, ROSE, sizes={}, given=_given(plan, design), attrs=attrs, texts=texts
     )

@@ -121,34 +121,7 @@ def make_design(
     leaked: str,
     framings: tuple[Framing, ...],
 ) -> Design:
-    """Design of a run, checked.
-
-    Parameters
-    ----------
-    store : Store
-        Lessons and episodes.
-    arms, levels : sequence of str
-        What was asked for; no levels means all.
-    holdout : float or None
-        Share in the test half; None takes everything where no level was made by a compressor, for
-        then there is nothing to hold out from, and 0.3 otherwise.
-    samples, seed : int
-        Repeats, and the seed of the run.
-    leaked : {"drop", "keep"}
-        What becomes of cells whose level was made with the episode.
-    framings : tuple of Framing
-        The pool.
-
-    Returns
-    -------
-    Design
-        The design.
-
-    Raises
-    ------
-    UsageError
-        If an argument is wrong, or no episode is left.
-    """
+    """Design of a run, checked."""
     samples, seed = whole("samples", samples), whole("seed", seed, least=None)
     if leaked not in ("drop", "keep"):
         raise UsageError(unknown("leaks", leaked, ("drop", "keep")))

@@ -18,25 +18,7 @@ __all__ = ["pack_digest", "read_packs"]
 
 
 def read_packs(ds: xr.Dataset) -> dict[str, tuple[str | None, ...]]:
-    """Texts that a selector serves.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`, with its texts.
-
-    Returns
-    -------
-    dict of str to tuple
-        By episode, one a sample of the selector: the lessons that are kept, the best first, one
-        after the other. Empty where nothing is served; None where a call failed, so that it is not
-        known what would be.
-
-    Raises
-    ------
-    DatasetError
-        If `ds` is no recall Dataset, or was run with ``texts=False``.
-    """
+    """Texts that a selector serves."""
     check_dataset(ds, RECALL, "kept", "score", "status")
     if "lesson_text" not in ds:
         raise DatasetError("`retrieved` has no texts; run run_recall_eval with texts=True")

@@ -87,20 +87,7 @@ class Bm25(Fixed):
         return found
 
     def scores(self, task: str, names: Sequence[str]) -> dict[str, float]:
-        """Scores of texts of the corpus.
-
-        Parameters
-        ----------
-        task : str
-            The prompt.
-        names : sequence of str
-            Ids in the corpus.
-
-        Returns
-        -------
-        dict of str to float
-            By id.
-        """
+        """Scores of texts of the corpus."""
         return self._scores(content_words(task), {name: self.corpus[name] for name in names})
 
     def _scores(self, asked: list[str], texts: Mapping[str, str]) -> dict[str, float]:

@@ -129,22 +129,6 @@ def parse_verdicts(
 ) -> dict[str, bool] | None:
     """Verdicts in a reply.
 
-    Parameters
-    ----------
-    reply : str
-        The whole reply.
-    numbers : sequence of str
-        Numbers of the notes.
-    quoted : str
-        What was asked, as JSON with the task and the notes.
-
-    Returns
-    -------
-    dict of str to bool, or None
-        By number, see `corecurves.json_text.stated`. Several must agree on all of it. None where
-        there is none; empty where an object has the form and names no note: then the judge is
-        silent on all.
-
     Examples
     --------
     >>> parse_verdicts('Here: {"1": true, "2": false}', ["1", "2", "3"])

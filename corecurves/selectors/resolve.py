@@ -36,25 +36,6 @@ _OWN = {"model": ("calibrated",), "judge": ("temperature", "max_tokens")}
 def as_selector(selector: object) -> Any:
     """Selector that a name, object or callable stands for.
 
-    Parameters
-    ----------
-    selector : str, Selector or callable
-        ``serve-all``; ``bm25``, ``bm25?k1=1.2&b=0.75``; ``embedding``, ``embedding?dims=16``;
-        ``model:MODEL``, relevance asked of a model that can be scored, by yes against no, with
-        ``?calibrated=false`` as it comes; ``judge:MODEL``, JSON verdicts; further settings are the
-        model's. A callable takes the task and the texts by id, and returns the ids that it picks,
-        or scores (or booleans) by id; it is silent on those that it leaves out of the scores.
-
-    Returns
-    -------
-    Selector
-        Checked.
-
-    Raises
-    ------
-    UsageError
-        If there is no such selector, a setting is wrong, or a library or weights are missing.
-
     Examples
     --------
     >>> as_selector("bm25?b=0.5").b

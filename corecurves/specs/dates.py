@@ -14,18 +14,6 @@ _DAY = timedelta(days=1) - timedelta(microseconds=1)
 def time_span(text: str) -> tuple[float, float] | None:
     """Earliest and latest moment that a date may mean.
 
-    Parameters
-    ----------
-    text : str
-        An ISO 8601 date or time, or seconds or milliseconds since 1970. A time without a zone is
-        taken as UTC.
-
-    Returns
-    -------
-    tuple of float, or None
-        Seconds since 1970: a date alone spans its day, a time is one moment. None where the text is
-        none of these.
-
     Examples
     --------
     >>> start, end = time_span("2025-03-04")

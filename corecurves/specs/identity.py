@@ -45,17 +45,6 @@ class Identity:
 def is_simulated(*actors: object) -> bool:
     """Whether a labelled simulation acts in a run, itself or inside of another.
 
-    Parameters
-    ----------
-    *actors : object
-        Systems, models, graders, selectors and compressors; the label of one that made a level; or
-        None.
-
-    Returns
-    -------
-    bool
-        Whether one of them, or one inside it, says ``simulated`` or has that name in its identity.
-
     Examples
     --------
     >>> is_simulated(None, Identity("judge", "1", {"model": {"name": "simulated"}}))
@@ -88,18 +77,7 @@ def _names_one(content: JSON) -> bool:
 
 
 def unrecognisable(**actors: object) -> str:
-    """Which of the actors another process could not recognise, by role and name.
-
-    Parameters
-    ----------
-    **actors : object
-        By role: system, model, grader, selector, judge.
-
-    Returns
-    -------
-    str
-        The first of them, empty where there is none.
-    """
+    """Which of the actors another process could not recognise, by role and name."""
     for role, actor in actors.items():
         if getattr(actor, "volatile", False):
             return f"the {role} '{actor.identity.name}'"  # type: ignore[attr-defined]

@@ -18,16 +18,6 @@ _MOST = 30
 def curriculum_html(one: Curriculum) -> Html:
     """What is taught, and what is asked.
 
-    Parameters
-    ----------
-    one : Curriculum
-        The curriculum.
-
-    Returns
-    -------
-    Html
-        A box with the probe and every correction with the token that it adds.
-
     Examples
     --------
     >>> "What is x?" in curriculum_html(Curriculum("x", "What is x?", ()))
@@ -60,18 +50,6 @@ def curriculum_html(one: Curriculum) -> Html:
 def lesson_html(one: Lesson, episodes: Iterable[Episode] = ()) -> Html:
     """A lesson in its levels.
 
-    Parameters
-    ----------
-    one : Lesson
-        The lesson.
-    episodes : iterable of Episode
-        Those that are shown below it.
-
-    Returns
-    -------
-    Html
-        A box with tokens, share of L0 and what was dropped, and each level's text folded.
-
     Examples
     --------
     >>> lesson = Lesson("retry", "Retry", "ops", "", (Level(0, "Wait, then retry."),))
@@ -101,16 +79,6 @@ def lesson_html(one: Lesson, episodes: Iterable[Episode] = ()) -> Html:
 
 def store_html(one: Store) -> Html:
     """What a store holds.
-
-    Parameters
-    ----------
-    one : Store
-        The store.
-
-    Returns
-    -------
-    Html
-        A box with counts, the lessons, and what was left out with its reason.
 
     Examples
     --------

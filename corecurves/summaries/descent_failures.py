@@ -72,25 +72,7 @@ class Failures:
 
 
 def read_failures(ds: xr.Dataset, controls: str) -> tuple[Failures, dict[str, xr.DataArray]]:
-    """Failures of a run that count, and how many there are of everything.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_descent_eval`.
-    controls : {"drop", "keep"}
-        What becomes of failures that the control passes.
-
-    Returns
-    -------
-    Failures, dict of str to DataArray
-        The arrays, and the counts.
-
-    Raises
-    ------
-    DatasetError
-        If a variable is missing.
-    """
+    """Failures of a run that count, and how many there are of everything."""
     ds = check_dataset(ds, DESCENT, *_NEEDED)
     ds = ds.transpose("strategy", "episode", "sample", "step", ...)
     passed = ds.passed.values

@@ -19,16 +19,6 @@ def named(long_name: str, units: str = "1") -> dict[str, str]:
 def decimals(units: int) -> int:
     """Decimals of a rate over so many units: one where they are few, so that it can be read.
 
-    Parameters
-    ----------
-    units : int
-        Concepts, lessons or episodes.
-
-    Returns
-    -------
-    int
-        1 or 2.
-
     Examples
     --------
     >>> decimals(3), decimals(18)
@@ -38,22 +28,7 @@ def decimals(units: int) -> int:
 
 
 def number(value: ArrayLike, digits: int, *, sign: bool = False) -> str:
-    """A number with so many decimals.
-
-    Parameters
-    ----------
-    value : float or array_like of one
-        The number.
-    digits : int
-        Decimals.
-    sign : bool
-        Whether a plus is written.
-
-    Returns
-    -------
-    str
-        A dash for NaN.
-    """
+    """A number with so many decimals."""
     shown = float(np.asarray(value))
     if np.isnan(shown):
         return "–"
@@ -63,22 +38,6 @@ def number(value: ArrayLike, digits: int, *, sign: bool = False) -> str:
 
 def with_interval(value: ArrayLike, bounds: ArrayLike, digits: int, *, sign: bool = False) -> str:
     """A number with its interval.
-
-    Parameters
-    ----------
-    value : float or array_like of one
-        The number.
-    bounds : array_like of shape (2,)
-        Lower and upper end.
-    digits : int
-        Decimals.
-    sign : bool
-        Whether pluses are written.
-
-    Returns
-    -------
-    str
-        The number alone where an end is NaN, a dash where the number is.
 
     Examples
     --------

@@ -62,23 +62,7 @@ class Episodes:
 
 
 def read_episodes(ds: xr.Dataset) -> Episodes:
-    """Arrays of a recall Dataset.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_recall_eval`.
-
-    Returns
-    -------
-    Episodes
-        Its arrays.
-
-    Raises
-    ------
-    DatasetError
-        If it is none, or nothing is known of what was used.
-    """
+    """Arrays of a recall Dataset."""
     ds = check_dataset(ds, RECALL, "kept", "used", "lesson_tokens", "status")
     kept = ds.kept.transpose("episode", "lesson", "sample").values
     used = ds.used.transpose("episode", "lesson").values
@@ -88,20 +72,7 @@ def read_episodes(ds: xr.Dataset) -> Episodes:
 
 
 def count(episodes: Episodes, kept: Floats | None = None) -> Counts:
-    """Figures of each episode.
-
-    Parameters
-    ----------
-    episodes : Episodes
-        The arrays.
-    kept : ndarray of shape (episode, lesson, sample), optional
-        In place of what was kept.
-
-    Returns
-    -------
-    Counts
-        A sample counts where the fate of each of its candidates is known.
-    """
+    """Figures of each episode."""
     shown = episodes.kept if kept is None else kept
     candidate = ~np.isnan(episodes.used)
     used = np.where(candidate, episodes.used, 0.0)[:, :, None]

@@ -158,18 +158,7 @@ def join_recall_transfer(ds: xr.Dataset, served: xr.Dataset) -> xr.Dataset:
 
 
 def table_misses(joined: xr.Dataset) -> pd.DataFrame:
-    """Cases with each miss by kind, and in how many of all it is open.
-
-    Parameters
-    ----------
-    joined : Dataset
-        From `join_recall_transfer`.
-
-    Returns
-    -------
-    DataFrame
-        A row a miss.
-    """
+    """Cases with each miss by kind, and in how many of all it is open."""
     import pandas as pd
 
     kinds = [str(kind) for kind in joined.case_kind.values]
@@ -179,18 +168,7 @@ def table_misses(joined: xr.Dataset) -> pd.DataFrame:
 
 
 def notes_of_misses(joined: xr.Dataset) -> list[str]:
-    """What the table of misses is over.
-
-    Parameters
-    ----------
-    joined : Dataset
-        From `join_recall_transfer`.
-
-    Returns
-    -------
-    list of str
-        Lines.
-    """
+    """What the table of misses is over."""
     attrs = joined.attrs
     lines = [
         f"store {attrs['store']}, selector {attrs['selector']}, model {attrs['model']}, grader "

@@ -11,18 +11,6 @@ __all__ = ["nothing_taught", "refusal_counts", "refusals"]
 def refusals(ds: xr.Dataset) -> xr.DataArray:
     """Corrections that were refused, by concept and arm.
 
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_lane`.
-
-    Returns
-    -------
-    DataArray of shape (concept, arm)
-        How many of how many corrections were refused, in any sample, with the first and the reason
-        for it; empty where none was, or where the system has no review. ``attrs``: long_name,
-        units.
-
     Examples
     --------
     >>> import corecurves as cc
@@ -52,19 +40,7 @@ def refusals(ds: xr.Dataset) -> xr.DataArray:
 
 
 def refusal_counts(ds: xr.Dataset) -> dict[str, xr.DataArray]:
-    """How many corrections were reviewed and refused, by arm, and each reason once.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_lane`.
-
-    Returns
-    -------
-    dict of str to DataArray
-        ``corrections_reviewed (arm)``, ``corrections_refused (arm)``: a correction of any sample;
-        ``refusal_reasons``: the taught arm's, without what they are about.
-    """
+    """How many corrections were reviewed and refused, by arm, and each reason once."""
     seen = ds.accepted.notnull().any("sample").sum(("concept", "k"))
     refused = (ds.accepted == 0).any("sample").sum(("concept", "k"))
     texts = ds.review.where(ds.accepted == 0, "").values.ravel().tolist()
@@ -81,18 +57,7 @@ def refusal_counts(ds: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def nothing_taught(summary: xr.Dataset) -> str:
-    """What to do where the review refused all that was to be taught.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_lane`.
-
-    Returns
-    -------
-    str
-        One sentence; empty where something was taught, or nothing was reviewed.
-    """
+    """What to do where the review refused all that was to be taught."""
     if "taught" not in summary.arm:
         return ""
     taught = summary.sel(arm="taught")

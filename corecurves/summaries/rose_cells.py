@@ -133,25 +133,7 @@ class RoseCells:
 
 
 def read_cells(ds: xr.Dataset, levels: Sequence[str] | None = None) -> RoseCells:
-    """Cells of a Dataset that count: planned, held out, and not leaked at any level drawn.
-
-    Parameters
-    ----------
-    ds : Dataset
-        From `run_rose_eval`.
-    levels : sequence of str, optional
-        Shorter levels to draw; every one that was planned by default.
-
-    Returns
-    -------
-    RoseCells
-        The arrays.
-
-    Raises
-    ------
-    DatasetError
-        If `ds` is no rose Dataset, a level is unknown, or no held-out episode is left.
-    """
+    """Cells of a Dataset that count: planned, held out, and not leaked at any level drawn."""
     ds = check_dataset(ds, ROSE, *_NEEDED)
     nested = ds.transpose("concept", "episode", "level", "arm", "sample")
     names, arms = _texts(nested.level), _texts(nested.arm)

@@ -15,19 +15,7 @@ _NAMED = 5
 
 
 def leaks_line(summary: xr.Dataset) -> str:
-    """Line on the episodes that leaked into shorter levels.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_rose`.
-
-    Returns
-    -------
-    str
-        How many pairs of episode and level are left out, of which episodes, and of which levels
-        nothing is left; empty where nothing leaked.
-    """
+    """Line on the episodes that leaked into shorter levels."""
     leaked = summary.leaked_pair.values
     if not leaked.any():
         return ""
@@ -43,16 +31,5 @@ def leaks_line(summary: xr.Dataset) -> str:
 
 
 def nothing_left(summary: xr.Dataset) -> tuple[str, ...]:
-    """Levels of which nothing is left, for every held-out episode leaked into them.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_rose`.
-
-    Returns
-    -------
-    tuple of str
-        Their labels.
-    """
+    """Levels of which nothing is left, for every held-out episode leaked into them."""
     return tuple(map(str, summary.level.values[summary.nothing_left.values]))

@@ -34,20 +34,7 @@ Floats = NDArray[np.float64]
 
 
 def thesis_parts(cells: RoseCells, lessons: Flags | None = None) -> Flags:
-    """Which lesson belongs to which part at each level.
-
-    Parameters
-    ----------
-    cells : RoseCells
-        The cells.
-    lessons : ndarray of bool of shape (concept,), optional
-        Lessons that may belong to one; the common set by default.
-
-    Returns
-    -------
-    ndarray of bool of shape (part, concept, level)
-        In the order of `PARTS`.
-    """
+    """Which lesson belongs to which part at each level."""
     here = (cells.common if lessons is None else lessons)[:, None] & cells.shown
     thesis = here & ~cells.planted
     if cells.made:
@@ -58,24 +45,7 @@ def thesis_parts(cells: RoseCells, lessons: Flags | None = None) -> Flags:
 def losses(
     cells: RoseCells, groups: list[Flags], parts: Flags, confidence: float
 ) -> dict[str, xr.DataArray]:
-    """Loss, retained share, token ratio and fates of episodes, by kind, part and level.
-
-    Parameters
-    ----------
-    cells : RoseCells
-        The cells.
-    groups : list of ndarray of bool of shape (concept,)
-        The lessons of each kind.
-    parts : ndarray of bool of shape (part, concept, level)
-        From `thesis_parts`.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    dict of str to DataArray
-        The variables.
-    """
+    """Loss, retained share, token ratio and fates of episodes, by kind, part and level."""
     dims = ("kind", "part", "level")
     shape = (len(groups), len(PARTS), len(cells.levels))
     loss = _episode_losses(cells)
@@ -131,20 +101,7 @@ def losses(
 
 
 def counts(cells: RoseCells, groups: list[Flags]) -> dict[str, xr.DataArray]:
-    """Cells by status, and lessons, over all that were planned at every level drawn.
-
-    Parameters
-    ----------
-    cells : RoseCells
-        The cells.
-    groups : list of ndarray of bool of shape (concept,)
-        The lessons of each kind.
-
-    Returns
-    -------
-    dict of str to DataArray
-        The variables.
-    """
+    """Cells by status, and lessons, over all that were planned at every level drawn."""
     dims = ("kind", "level", "arm")
     flags = np.stack([cells.status == name for name in STATUSES], axis=-1)
     by_lesson = flags.sum(axis=(1, 4))
@@ -180,20 +137,7 @@ def counts(cells: RoseCells, groups: list[Flags]) -> dict[str, xr.DataArray]:
 
 
 def per_lesson(cells: RoseCells, parts: Flags) -> dict[str, xr.DataArray]:
-    """Means of each lesson and episode, fates of episodes, and why a lesson is left out.
-
-    Parameters
-    ----------
-    cells : RoseCells
-        The cells.
-    parts : ndarray of bool of shape (part, concept, level)
-        From `thesis_parts`.
-
-    Returns
-    -------
-    dict of str to DataArray
-        The variables.
-    """
+    """Means of each lesson and episode, fates of episodes, and why a lesson is left out."""
     means, loss = mean_known(cells.passed), _episode_losses(cells)
     label = over.label
     nested = ("concept", "episode", "level")

@@ -47,76 +47,24 @@ class Estimate(NamedTuple):
 
 
 def rate(values: Floats, samples: Floats, confidence: float) -> Estimate:
-    """Transfer: a rate, with Wilson's interval on the effective size.
-
-    Parameters
-    ----------
-    values, samples : ndarray of shape (lessons, episodes)
-        Mean of each episode, and its judged samples.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        Inside [0, 1].
-    """
+    """Transfer: a rate, with Wilson's interval on the effective size."""
     units = independent_units(values, samples=samples)
     found = nested_rate(units.values, units.repeats, confidence=confidence)
     return Estimate(*found[:3], units.lessons, units.episodes, units.kind)
 
 
 def change(values: Floats, confidence: float) -> Estimate:
-    """Mean change against L0, with the interval that allows for losses that fall on a few.
-
-    Parameters
-    ----------
-    values : ndarray of shape (lessons, episodes)
-        Change of each episode.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        Inside [-1, 1].
-    """
+    """Mean change against L0, with the interval that allows for losses that fall on a few."""
     return _over(values, lambda units: change_interval(units, confidence=confidence))
 
 
 def difference(values: Floats, confidence: float) -> Estimate:
-    """Mean difference of rates, with a *t* interval that has a floor.
-
-    Parameters
-    ----------
-    values : ndarray of shape (lessons, episodes)
-        Difference of each episode.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        Inside [-1, 1].
-    """
+    """Mean difference of rates, with a *t* interval that has a floor."""
     return _over(values, lambda units: difference_interval(units, confidence=confidence))
 
 
 def shift(values: Floats, confidence: float) -> Estimate:
-    """Mean difference of scores, with a *t* interval.
-
-    Parameters
-    ----------
-    values : ndarray of shape (lessons, episodes)
-        Difference of each episode, in nats a token.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        In nats a token.
-    """
+    """Mean difference of scores, with a *t* interval."""
     return _over(values, lambda units: t_interval(units, confidence=confidence))
 
 
@@ -124,18 +72,6 @@ def ratio(top: Floats, bottom: Floats, confidence: float) -> Estimate:
     """Share of the lift that is left, with Fieller's interval; NaN unless the lift is above 0.
 
     The lower end is at least as low as that of the change divided by the lift.
-
-    Parameters
-    ----------
-    top, bottom : ndarray of shape (lessons, episodes)
-        Lift that is left, and lift of the full lesson.
-    confidence : float
-        Nominal coverage.
-
-    Returns
-    -------
-    Estimate
-        1 at no loss.
     """
     both = ~(np.isnan(top) | np.isnan(bottom))
     n = independent_units(np.where(both, top, np.nan))
@@ -156,20 +92,7 @@ def _over(values: Floats, interval: Callable[[Floats], MeanInterval]) -> Estimat
 
 
 def label(long_name: str, units: str = "1", **more: Any) -> dict[str, Any]:
-    """Attributes of a variable.
-
-    Parameters
-    ----------
-    long_name, units : str
-        For labels and tables.
-    **more : Any
-        Further attributes.
-
-    Returns
-    -------
-    dict
-        The attributes.
-    """
+    """Attributes of a variable."""
     return {"long_name": long_name, "units": units, **more}
 
 
@@ -177,30 +100,7 @@ def estimates(
     name: str, dims: tuple[str, ...], shape: tuple[int, ...], attrs: dict[str, Any], kind: str,
     confidence: float, compute: Callable[..., Estimate | None],
 ) -> dict[str, xr.DataArray]:  # fmt: skip
-    """Variables of an estimate at each place.
-
-    Parameters
-    ----------
-    name : str
-        Name of the variable; its companions are ``_ci``, ``_n``, ``_episodes`` and ``_unit``.
-    dims : tuple of str
-        Dimensions.
-    shape : tuple of int
-        Their lengths.
-    attrs : dict
-        Attributes of the variable, with long_name and units.
-    kind : str
-        What the interval is called.
-    confidence : float
-        Nominal coverage.
-    compute : callable
-        Takes the place as numbers; returns an Estimate, or None where there is no such place.
-
-    Returns
-    -------
-    dict of str to DataArray
-        The variables.
-    """
+    """Variables of an estimate at each place."""
     value, bounds = np.full(shape, np.nan), np.full((*shape, 2), np.nan)
     lessons, episodes = np.zeros(shape), np.zeros(shape)
     unit = np.full(shape, "", dtype=object)

@@ -225,18 +225,7 @@ def _with_count(value: float, bounds: np.ndarray, n: int) -> str:
 
 
 def plain_table(frame: pd.DataFrame) -> str:
-    """Table as plain text, columns aligned to the left.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table; its index is not shown.
-
-    Returns
-    -------
-    str
-        A line a row.
-    """
+    """Table as plain text, columns aligned to the left."""
     cells = [[str(column) for column in frame.columns]]
     cells += [[str(value) for value in row] for row in frame.itertuples(index=False)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]

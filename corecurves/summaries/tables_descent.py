@@ -147,18 +147,7 @@ def text_descent(summary: xr.Dataset) -> str:
 
 
 def judge_line(attrs: dict[str, object]) -> str:
-    """Who judged the claims' usefulness, in a line.
-
-    Parameters
-    ----------
-    attrs : dict
-        Attributes of a run or summary.
-
-    Returns
-    -------
-    str
-        It says so where there was none.
-    """
+    """Who judged the claims' usefulness, in a line."""
     if attrs["judge"] == "none":
         return "no judge: claims are ranked by rescue rate and token share alone"
     return f"judge of usefulness: {attrs['judge']} ({attrs['usefulness']})"

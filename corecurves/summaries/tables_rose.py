@@ -140,18 +140,7 @@ def text_rose(summary: xr.Dataset) -> str:
 
 
 def planted_line(summary: xr.Dataset) -> str:
-    """Line on the lessons that were made to lose something on purpose.
-
-    Parameters
-    ----------
-    summary : Dataset
-        From `summarize_rose`.
-
-    Returns
-    -------
-    str
-        How many of them at each level; empty where there are none.
-    """
+    """Line on the lessons that were made to lose something on purpose."""
     lost = []
     for at in summary.in_part.transpose("level", ...):
         many = int(at.sel(part="planted").sum())

@@ -27,22 +27,7 @@ _DIRECTION = "a direction, not a decimal place"
 
 
 def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
-    """Sentence on one level.
-
-    Parameters
-    ----------
-    one : LevelVerdict
-        The level.
-    margin : float
-        Loss that is tolerated.
-    few : bool
-        Whether no decimals may be shown.
-
-    Returns
-    -------
-    str
-        Why its verdict is what it is.
-    """
+    """Sentence on one level."""
     seen = _change(one, few)
     limit = "the margin" if few else f"the margin of {margin:g}"
     if np.isnan(one.change):
@@ -75,20 +60,7 @@ def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
 
 
 def planted_reason(one: PlantedCheck, few: bool) -> str:
-    """Sentence on a planted loss.
-
-    Parameters
-    ----------
-    one : PlantedCheck
-        The check.
-    few : bool
-        Whether no decimals may be shown.
-
-    Returns
-    -------
-    str
-        Whether the instrument detects it.
-    """
+    """Sentence on a planted loss."""
     answer = "yes" if one.detected else "no"
     if one.unjudged:
         answer = f"not known, for {_without(one.unjudged)}"
@@ -98,18 +70,7 @@ def planted_reason(one: PlantedCheck, few: bool) -> str:
 
 
 def thesis_reasons(found: Verdict) -> tuple[str, ...]:
-    """Sentences on the thesis.
-
-    Parameters
-    ----------
-    found : Verdict
-        The verdict.
-
-    Returns
-    -------
-    tuple of str
-        What it is about and why it is what it is.
-    """
+    """Sentences on the thesis."""
     about = (
         "The verdict is about compressor-made levels."
         if found.about.startswith("compressor")
@@ -170,18 +131,7 @@ def thesis_reasons(found: Verdict) -> tuple[str, ...]:
 
 
 def verdict_lines(found: Verdict) -> list[str]:
-    """Lines of a verdict.
-
-    Parameters
-    ----------
-    found : Verdict
-        The verdict.
-
-    Returns
-    -------
-    list of str
-        The thesis and why; lift; each level; planted losses; notes.
-    """
+    """Lines of a verdict."""
     lines = [f"thesis: {found.thesis} ({terms(found)})", *(f"  {text}" for text in found.reasons)]
     lift = lift_line(found)
     lines += [f"  {lift}"] if lift else []

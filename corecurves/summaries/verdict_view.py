@@ -24,16 +24,6 @@ _COLOURS = {
 def verdict_html(found: Verdict) -> Html:
     """What can and cannot be concluded.
 
-    Parameters
-    ----------
-    found : Verdict
-        The verdict.
-
-    Returns
-    -------
-    Html
-        A box with the thesis and its reasons, a row a level, planted losses, and notes.
-
     Examples
     --------
     >>> import corecurves as cc
@@ -66,16 +56,6 @@ def verdict_html(found: Verdict) -> Html:
 
 def verdict_figures(found: Verdict) -> dict[str, str]:
     """Key figures, which the index of a sweep sets beside those of other runs.
-
-    Parameters
-    ----------
-    found : Verdict
-        The verdict.
-
-    Returns
-    -------
-    dict of str to str
-        The thesis, the lift where the episodes support decimals, and the word on each level.
 
     Examples
     --------

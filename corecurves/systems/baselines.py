@@ -36,13 +36,7 @@ class ParrotSystem:
     identity = Identity("parrot", "1", {"untaught": _NOTHING})
 
     def start(self) -> ToldSession:
-        """Session that was told nothing.
-
-        Returns
-        -------
-        ToldSession
-            Independent of all others.
-        """
+        """Session that was told nothing."""
         return ToldSession(self.identity, _repeat)
 
 
@@ -61,13 +55,7 @@ class BlankSystem:
     identity = Identity("blank", "1", {"sentence": _NOTHING})
 
     def start(self) -> ToldSession:
-        """Session that was told nothing.
-
-        Returns
-        -------
-        ToldSession
-            Independent of all others.
-        """
+        """Session that was told nothing."""
         return ToldSession(self.identity, _say_nothing)
 
 

@@ -131,18 +131,7 @@ class InContextSystem:
         return Identity("in-context", "2", asdict(self.settings) | texts | model)
 
     def beyond_context(self, conversations: Iterable[Sequence[str]]) -> dict[str, int]:
-        """Conversations whose last prompt will not fit the model's context, for a plan's cost.
-
-        Parameters
-        ----------
-        conversations : iterable of sequence of str
-            All that is said up to the probe, and the probe.
-
-        Returns
-        -------
-        dict of str to int
-            See `ModelAdapter.beyond_context`; generated replies are taken to be of full length.
-        """
+        """Conversations whose last prompt will not fit the model's context, for a plan's cost."""
         room = self.settings.max_tokens
         each = {"none": 0, "fixed": count_tokens(ACKNOWLEDGEMENT), "generated": room}
         reply, first = each[self.settings.acknowledge], count_tokens(INSTRUCTION)
@@ -153,18 +142,7 @@ class InContextSystem:
         )
 
     def start(self, *, seed: int = 0) -> InContextSession:
-        """Session that was told nothing.
-
-        Parameters
-        ----------
-        seed : int
-            Seed of the model's sampling.
-
-        Returns
-        -------
-        InContextSession
-            Independent of all others; they share the model, which keeps nothing.
-        """
+        """Session that was told nothing."""
         return InContextSession(self, seed)
 
 
@@ -179,24 +157,7 @@ class InContextSession:
         self._told: tuple[str, ...] = ()  # what no message says yet
 
     async def turn(self, text: str) -> Turn:
-        """One turn: what asks is answered by the model, anything else acknowledged.
-
-        Parameters
-        ----------
-        text : str
-            What is said.
-
-        Returns
-        -------
-        Turn
-            ``trace_hash`` is over the identity, the seed and the whole conversation.
-
-        Raises
-        ------
-        CellFailure
-            If the model has no reply, or one without an answer; ``cut_off`` where the reply was
-            stopped by its length or within its reasoning.
-        """
+        """One turn: what asks is answered by the model, anything else acknowledged."""
         acknowledge = self._settings.acknowledge
         said = (*self._told, text)
         if acknowledge == "none" and self._is_told(text):

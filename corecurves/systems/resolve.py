@@ -99,20 +99,7 @@ class Adapter:
         return self.identity
 
     def start(self, seed: int, pack: str = "") -> Any:
-        """Start a session that remembers nothing.
-
-        Parameters
-        ----------
-        seed : int
-            Handed to a system whose ``start`` has a parameter ``seed``.
-        pack : str
-            The curriculum's own vocabulary; handed to one that has a parameter ``pack``.
-
-        Returns
-        -------
-        Session
-            With ``turn``.
-        """
+        """Start a session that remembers nothing."""
         session = self._start({"seed": seed, "pack": pack})
         if inspect.isawaitable(session):
             getattr(session, "close", lambda: None)()
@@ -140,21 +127,6 @@ class Adapter:
 
 def as_system(system: object) -> Adapter:
     """Adapter of a system.
-
-    Parameters
-    ----------
-    system : str, System or callable
-        What names it.
-
-    Returns
-    -------
-    Adapter
-        Checked: a spec string has been resolved.
-
-    Raises
-    ------
-    UsageError
-        If no system has this name, a setting is wrong, or the object is no system.
 
     Examples
     --------
@@ -184,11 +156,6 @@ def as_system(system: object) -> Adapter:
 
 def system_names() -> list[str]:
     """Names that a spec string may begin with.
-
-    Returns
-    -------
-    list of str
-        The bundled ones, then those that other packages register.
 
     Examples
     --------

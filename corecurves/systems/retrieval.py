@@ -94,13 +94,7 @@ class RetrievalSystem:
         return Identity("retrieval", "2", asdict(self.settings) | library)
 
     def start(self) -> ToldSession:
-        """Session that was taught nothing.
-
-        Returns
-        -------
-        ToldSession
-            Independent of all others.
-        """
+        """Session that was taught nothing."""
         return ToldSession(self.identity, self._answer)
 
     def _answer(self, told: tuple[str, ...], text: str) -> tuple[str, int]:

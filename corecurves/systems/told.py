@@ -27,17 +27,6 @@ _MARKS = ("?", "\uff1f", "\u061f")
 def asks(text: str) -> bool:
     """Whether a turn asks for something.
 
-    Parameters
-    ----------
-    text : str
-        The turn.
-
-    Returns
-    -------
-    bool
-        True where it ends with a question mark or begins with a word such as ``tell`` or ``what``:
-        the grounded system's own rule.
-
     Examples
     --------
     >>> asks("Tell me about wisdom."), asks("No, wisdom is judgment.")
@@ -65,18 +54,7 @@ class ToldSession:
         self._history: tuple[tuple[str, str], ...] = ()
 
     def turn(self, text: str) -> Turn:
-        """One turn: answered from what was told before it, then remembered.
-
-        Parameters
-        ----------
-        text : str
-            What is said.
-
-        Returns
-        -------
-        Turn
-            ``trace_hash`` is over the identity and every turn so far.
-        """
+        """One turn: answered from what was told before it, then remembered."""
         surface, hits = self._answer(self._told, text)
         if self._history and not asks(text):
             self._told = (*self._told, text)

@@ -140,18 +140,6 @@ _LEXICONS: dict[str, _Lexicon] = {}
 def parse(text: str, pack: Pack) -> Question | Proposition | Unparsed:
     """What an utterance says.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-    pack : Pack
-        Words and relations.
-
-    Returns
-    -------
-    Question or Proposition or Unparsed
-        Depends on the two arguments alone.
-
     Examples
     --------
     >>> from corecurves.files.packs import load_pack

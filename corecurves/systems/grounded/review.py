@@ -56,20 +56,6 @@ def review(
 ) -> Verdict:
     """Verdict on an utterance.
 
-    Parameters
-    ----------
-    parsed : Question or Proposition or Unparsed
-        The utterance.
-    held : mapping of triple to bool
-        What is remembered: held as true, or as denied.
-    has_prior_turn : bool
-        Whether any turn came before: a correction binds to it.
-
-    Returns
-    -------
-    Verdict
-        Its reason is the first that applies, in the order of `Reason`.
-
     Examples
     --------
     >>> from corecurves.files.packs import load_pack

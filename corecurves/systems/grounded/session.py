@@ -117,18 +117,7 @@ class GroundedSystem:
         return Identity("grounded", "1", asdict(self.settings) | pack)
 
     def over(self, pack: str) -> GroundedSystem:
-        """The same system over a curriculum's own pack.
-
-        Parameters
-        ----------
-        pack : str
-            Name or path; empty for none of its own.
-
-        Returns
-        -------
-        GroundedSystem
-            This one where it was given a pack, or has this one.
-        """
+        """The same system over a curriculum's own pack."""
         from corecurves.files.packs import STANDARD_PACK, load_pack
 
         if pack in ("", STANDARD_PACK) or self._given or self.settings.pack:
@@ -138,20 +127,7 @@ class GroundedSystem:
         return self._others[pack]
 
     def start(self, *, seed: int = 0, pack: str = "") -> GroundedSession:
-        """Session that was taught nothing.
-
-        Parameters
-        ----------
-        seed : int
-            Mixed with that of the settings.
-        pack : str
-            The curriculum's own pack, see `over`.
-
-        Returns
-        -------
-        GroundedSession
-            Independent of all others.
-        """
+        """Session that was taught nothing."""
         return GroundedSession(self.over(pack), seed)
 
 
@@ -166,18 +142,7 @@ class GroundedSession:
         self.memory = Memory(stable_seed(system.settings.seed, seed), self._settings.vault_capacity)
 
     def turn(self, text: str) -> Turn:
-        """One turn: a question is answered, anything else is reviewed.
-
-        Parameters
-        ----------
-        text : str
-            What is said.
-
-        Returns
-        -------
-        Turn
-            ``trace_hash`` is the SHA-256 of the canonical JSON of identity, seed and every turn.
-        """
+        """One turn: a question is answered, anything else is reviewed."""
         parsed = parse(text, self._pack)
         verdict = review(parsed, self.memory.held, bool(self._history))
         walked, hits = "", None
