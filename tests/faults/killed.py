@@ -120,6 +120,8 @@ class Rose:
     async def grade(self, case):
         from corecurves import Grade
 
+        if case.candidate in case.outcome.good:
+            return Grade(True)  # the planted case, which each run tries a grader with
         name = f"grade-{case.candidate.split()[-1]}"
         self.log(name)
         await asyncio.sleep(SECONDS)
@@ -201,7 +203,8 @@ def main(question, kills, seed, folder):
     draw = random.Random(seed)
     log = Log(folder / "calls")
     work = {"lane": Lane, "rose": Rose}[question](folder, log)
-    assert threading.active_count() == 1
+    # The thread of the background loop is idle, and a child starts one of its own.
+    assert {thread.name for thread in threading.enumerate()} <= {"MainThread", "corecurves-loop"}
     out = folder / "out.nc"
 
     reference = forked(work, folder / "reference.sqlite", out)
