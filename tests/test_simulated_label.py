@@ -133,7 +133,7 @@ def test_a_scored_run_at_another_temperature_is_known_to_the_ledger(tmp_path):
     assert model.calls == calls > 0
 
 
-@pytest.mark.parametrize("ledger", ["none", "screen.sqlite"])
+@pytest.mark.parametrize("ledger", [pytest.param("none", marks=pytest.mark.slow), "screen.sqlite"])
 def test_screening_again_makes_no_call_again(tmp_path, monkeypatch, ledger):
     monkeypatch.setattr("platformdirs.user_cache_path", lambda *args, **more: tmp_path)
     kept = None if ledger == "none" else tmp_path / ledger
