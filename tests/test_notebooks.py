@@ -73,3 +73,14 @@ def test_a_rendered_notebook_is_strict_json(tmp_path):
                            parameters=SMALL["sample_efficiency"], progress=False)  # fmt: skip
     book = json.loads(out.read_text(), parse_constant=lambda name: pytest.fail(name))
     assert "gate: passed" in json.dumps(book)
+
+
+def test_your_own_skills_are_shown_in_full(tmp_path, capsys):
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "SKILL.md").write_text("Use the port 6112.")
+    (tmp_path / "episodes.jsonl").write_text('{"task": "Say the port.", "good": "It is 6112."}')
+    notebook = bundled_path("notebooks", "bring_your_own.ipynb")
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    source = next("".join(cell["source"]) for cell in cells if cell["id"] == "cell-03")
+    exec(source, {"folder": str(tmp_path)})
+    assert "── deploy/SKILL.md\nUse the port 6112." in capsys.readouterr().out

@@ -129,7 +129,7 @@ def _store(kind: str, path: str, notes: list[str]) -> Iterator[Fault]:
         episodes = {episode.id for group in store.episodes.values() for episode in group}
         size = f": lessons: {len(store.lessons)}, episodes: {len(episodes)}"
         size += f", cases: {len(store.cases)}" if store.cases else ""
-        notes += [f"{store.name}: {note}" for note in store.skipped]
+        notes += [f"{path}: {note}" for note in store.skipped]
     click.echo(f"{path}: read as {_AS[kind]}{size}", err=True)
 
 

@@ -34,7 +34,9 @@ def check_curriculum(
         for token, hit in zip(curriculum.tokens, curriculum.hits(text), strict=True):
             if hit:
                 message = f"the {key} already contains the expected token '{token.text}'"
-                faults.append(Fault(file, at, f"{message}; ask without it"))
+                made = key == "opening" and not {"opening", "seed"} & places.keys()
+                remedy = "write an `opening:` without it" if made else "ask without it"
+                faults.append(Fault(file, at, f"{message}; {remedy}"))
     if curriculum.contract:
         if not case:
             faults += [Fault(file, at or line, m) for at, m in _one_each(curriculum)]

@@ -17,6 +17,7 @@ from corecurves.bundled import bundled_names, bundled_path
 from corecurves.errors import Fault, FileFaults, UsageError, unknown
 from corecurves.files.contract import check_curriculum, check_together, outside
 from corecurves.files.corrections import read_case, read_corrections
+from corecurves.files.markdown import looks_like_markdown
 from corecurves.files.markdown_episodes import EPISODE_FILES
 from corecurves.files.nodes import json_lines, value_node
 from corecurves.files.packs import STANDARD_PACK, load_pack, pack_path
@@ -34,6 +35,7 @@ _NOT_SPLITS = (*_NOT_CURRICULA, "examples")
 _REQUIRED = ("concept", "probe", "corrections")
 _OPTIONAL = ("opening", "shape", "split", "pack", "contract")
 _CASE_REQUIRED = ("concept", "curriculum", "probe", "expected_tokens")
+_LESSONS = "holds lessons or their episodes, no curricula; see `corecurves rose eval`"
 _CASE_OPTIONAL = ("seed", *_OPTIONAL)
 
 
@@ -150,6 +152,8 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
     if path.is_file():
         if path.suffix not in _SUFFIXES:
             raise UsageError(f"{path} is no curriculum file; give {', '.join(_SUFFIXES)}")
+        if _beside_lessons(path):
+            raise UsageError(f"{path} {_LESSONS}")
         return [(path, _split(path))]
     if not path.is_dir():
         raise UsageError(f"{unknown('split', str(source), splits())}; nor is it a file or folder")
@@ -160,6 +164,8 @@ def _files(source: str | Path) -> list[tuple[Path, str]]:
         and not any(part in _NOT_CURRICULA for part in file.relative_to(path).parts)
         and not _beside_lessons(file)
     ]
+    if not files and looks_like_markdown(path):
+        raise UsageError(f"{path} {_LESSONS}")
     if not files:
         raise UsageError(f"the folder {path} has no {' or '.join(_SUFFIXES)} file in it")
     return [(file, _split(file)) for file in files]
@@ -173,9 +179,7 @@ def _split(file: Path) -> str:
 
 def _beside_lessons(file: Path) -> bool:
     """Whether a file holds the episodes of lessons in Markdown that lie beside it."""
-    return file.name in EPISODE_FILES and any(
-        other.suffix.lower() == ".md" for other in file.parent.iterdir()
-    )
+    return file.name in EPISODE_FILES and looks_like_markdown(file.parent)
 
 
 def _read_file(path: Path, split: str, faults: list[Fault]) -> list[Curriculum]:

@@ -162,13 +162,18 @@ def _lesson(
     first = files[min(files)][1]
     for depth in sorted(files):
         if depth and depth - 1 not in files:
-            name = files[depth][1]
-            lower = f"{stem}.md" if depth == 1 else f"{stem}.L{depth - 1}.md"
-            what = "the full lesson" if depth == 1 else f"level {depth - 1}"
-            message = f"is level {depth}, and {what} is not there; write {lower}, or rename this"
-            faults.append(Fault(name, 1, message))
-    if 0 not in pages:
-        return "", None, first
+            below = max((other for other in files if other < depth), default=-1) + 1
+            gap = [
+                f"{stem}.L{lower}.md" if lower else f"{stem}.md" for lower in range(below, depth)
+            ]
+            what = " and ".join(
+                f"level {n}" if n else "the full lesson" for n in range(below, depth)
+            )
+            message = f"is level {depth}, and {what} {'is' if len(gap) == 1 else 'are'} not there"
+            message += f"; write {' and '.join(gap)}, or rename this"
+            faults.append(Fault(files[depth][1], 1, message))
+    if 0 not in pages:  # without a full lesson there is no `id` that could differ from the name
+        return "" if 0 in files else stem, None, first
     head = pages[0]
     own = text_of(head.reader, head.table, "id") or stem
     if "/" in own:

@@ -130,4 +130,8 @@ def _checked(outcome: Outcome) -> Iterator[tuple[_Place, str]]:
     for token in filter(words, must_not):
         for at, text in enumerate(outcome.good):
             if contains(text, token):
-                yield ("good", at), f"the known-good holds the token '{token}' of `must_not`"
+                yield (
+                    ("good", at),
+                    f"the known-good holds the token '{token}' of `must_not`; write it without, "
+                    "or take the token out of `must_not`",
+                )

@@ -46,8 +46,8 @@ def refusal_notes(curricula: Iterable[Curriculum]) -> list[str]:
     --------
     >>> import corecurves as cc
     >>> steps = (cc.Correction("Drain the node, then delete it.", (cc.Token("drain"),)),)
-    >>> refusal_notes([cc.Curriculum("node", "What is done?", steps, contract=False)])[0][:61]
-    "'node': grounded would refuse 1 of 1 corrections (compound 1:"
+    >>> refusal_notes([cc.Curriculum("node", "What is done?", steps, contract=False)])[0][:63]
+    "'node': grounded would refuse 1 of 1 corrections (1 as compound"
     """
     notes = []
     for curriculum in curricula:
@@ -56,7 +56,7 @@ def refusal_notes(curricula: Iterable[Curriculum]) -> list[str]:
         reasons = Counter(reason.partition(":")[0] for *_, reason in _refused(curriculum))
         if set(reasons) <= {"duplicate"}:
             continue
-        why = "; ".join(f"{name} {n}{explained(name)}" for name, n in reasons.items())
+        why = "; ".join(f"{n} as {name}{explained(name)}" for name, n in reasons.items())
         file = curriculum.source.rpartition(":")[0] or curriculum.source
         notes.append(
             (f"{file}: " if file else "") + f"'{curriculum.concept}': grounded would "

@@ -121,7 +121,7 @@ LONG = "Staging: the broker there listens on the port 6112, because of it."
         (changed((*EPISODE, "trap", 1), "worker  --port 6112"), 27, "the trap says the same"),
         (changed((*EPISODE, "trap", 1), "worker --port 6112"), 27, "trap holds the token '6112'"),
         (changed((*EPISODE, "good", 0), "PORT=6113 worker"), 23, "known-good lacks the token '6"),
-        (changed((*EPISODE, "good", 0), "PORT=5672 6112"), 23, "the token '5672' of `must_no"),
+        (changed((*EPISODE, "good", 0), "PORT=5672 6112"), 23, "`must_not`; write it without"),
         (changed((*EPISODE, "task"), "Say PORT=6112 worker now."), 23, "the task already holds"),
         (changed((*EPISODE, "checks", "must"), ["--"]), 29, "the token '--' has no word in it"),
         (changed((*EPISODE, "good", 0), ""), 23, "`good` is empty; write text"),

@@ -61,6 +61,11 @@ def test_a_good_file(tmp_path):
             "f.yaml:2: the opening already contains the expected token 'courage'",
         ),
         (
+            ("concept: honesty", "concept: courage"),
+            "f.yaml:1: the opening already contains the expected token 'courage'; write an "
+            "`opening:` without it",
+        ),
+        (
             ("concept: honesty", "pack: en_core_cognition_v1\nconcept: honestly"),
             "f.yaml:2: the concept 'honestly' is not in the pack",
         ),

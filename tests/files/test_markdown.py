@@ -8,7 +8,7 @@ import corecurves as cc
 from corecurves.bundled import bundled_path
 from corecurves.cli.main import cli
 from corecurves.errors import FileFaults, UsageError
-from corecurves.files.markdown import load_markdown, looks_like_markdown
+from corecurves.files.markdown import check_markdown, load_markdown, looks_like_markdown
 from corecurves.files.store import open_store
 
 FULL = "# The broker's port\n\nIn staging the broker listens on port 6112, not on another one.\n"
@@ -356,3 +356,35 @@ def test_a_key_that_stands_twice_is_told_with_both_lines(folder):
 def test_marks_that_nobody_sees_are_no_text(folder):
     write(folder, {"port.md": f"\ufeff\ufeff\u200b{FULL}"})
     assert load_markdown(folder).lessons[0].levels[0].text == FULL.strip()
+
+
+def test_a_missing_full_lesson_hides_neither_the_levels_below_nor_an_unknown_lesson(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    episode = {"task": "Say the port.", "good": "It is 6112.", "lesson": "zzz"}
+    write(folder, {"b.L2.md": "Short.", "a.md": "A lesson.", "episodes.jsonl": json.dumps(episode)})
+    found = check_markdown(folder, shown="mine")[1]
+    assert [str(fault) for fault in found][:1] == [
+        "mine/b.L2.md:1: is level 2, and the full lesson and level 1 are not there; "
+        "write b.md and b.L1.md, or rename this"
+    ]
+    assert any("zzz" in str(fault) for fault in found)
+
+
+def test_notes_of_a_folder_in_a_mix_give_its_path(tmp_path):
+    folder = tmp_path / "mix" / "skills"
+    folder.mkdir(parents=True)
+    episode = {"task": "Say the port.", "good": "It is 6112.", "lesson": "a"}
+    write(folder, {"a.md": "A lesson.", "b.md": "Other.", "episodes.jsonl": json.dumps(episode)})
+    result = CliRunner().invoke(cli, ["check", str(tmp_path / "mix")])
+    assert f"note: {folder}: b.md: no episode" in result.stderr
+
+
+@pytest.mark.parametrize("given", ["", "episodes.jsonl"])
+def test_lessons_given_to_the_lane_are_sent_to_rose_eval(tmp_path, given):
+    folder = tmp_path / "skills"
+    (folder / "deploy").mkdir(parents=True)
+    write(folder / "deploy", {"SKILL.md": "Use the port 6112."})
+    write(folder, {"episodes.jsonl": '{"task": "Say the port.", "good": "It is 6112."}'})
+    with pytest.raises(UsageError, match=r"holds lessons .* see `corecurves rose eval`"):
+        cc.load_curricula(folder / given)

@@ -79,7 +79,7 @@ def test_a_run_that_taught_nothing_exits_1(tmp_path, capsys):
     assert end.value.code == 0
     err = capsys.readouterr().err
     assert "note: " in err
-    assert "'kubernetes': grounded would refuse 3 of 3 corrections (compound 2: it is no" in err
+    assert "'kubernetes': grounded would refuse 3 of 3 corrections (2 as compound: it is no" in err
 
 
 def test_notes_are_of_what_makes_no_promise_and_not_of_repetition():
@@ -87,7 +87,7 @@ def test_notes_are_of_what_makes_no_promise_and_not_of_repetition():
     assert refusal_notes(cc.load_curricula("stress")) == []  # it repeats itself on purpose
     (note,) = refusal_notes(cc.load_curricula(WORDS))
     assert note.startswith(
-        "curriculum: 'sourdough': grounded would refuse 2 of 3 corrections (neither side"
+        "curriculum: 'sourdough': grounded would refuse 2 of 3 corrections (2 as neither side"
     )
 
 

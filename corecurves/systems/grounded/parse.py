@@ -47,7 +47,9 @@ _EXPLAINED = {
     Reason.NO_PRIOR: "a correction needs a turn before it",
     Reason.COMPOUND: "it is no single plain claim, such as 'wisdom needs judgment': it has a "
     "second clause, a joining word, a comma, or more than two sides",
-    Reason.RELATION: "it has no verb that the vocabulary pack knows",
+    Reason.RELATION: "it has no verb that the vocabulary pack knows; the standard pack has "
+    "is, requires, depends on, leads to, precedes, supports, reveals, causes, contrasts with, "
+    "guides, corrects, includes, prevents, produces",
     Reason.NOT_IN_PACK: "a word of it is not in the vocabulary pack",
     Reason.NEITHER: "no side of it is in the vocabulary pack",
     Reason.DUPLICATE: "it was taught before",

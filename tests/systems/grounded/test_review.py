@@ -8,7 +8,7 @@ from corecurves.files.packs import load_pack
 from corecurves.specs import Lemma, Pack, Relation
 from corecurves.stats import exact_upper
 from corecurves.systems.grounded import GroundedSession, GroundedSystem
-from corecurves.systems.grounded.parse import parse
+from corecurves.systems.grounded.parse import explained, parse
 from corecurves.systems.grounded.review import review
 from corecurves.text import words
 from tests.systems.grounded import utterances as u
@@ -210,3 +210,8 @@ def test_only_the_system_itself_may_not_be_defined() -> None:
         if not review(parse(text, pack), {}, True).accepted
     }
     assert refused == {"The system is open."}
+
+
+def test_an_unknown_relation_is_explained_by_those_of_the_standard_pack():
+    said = ", ".join(relation.third for relation in load_pack().relations)
+    assert explained("unknown relation").endswith(f"the standard pack has {said}")
