@@ -70,15 +70,20 @@ def compress(
     corecurves rose eval short --arm control --arm ceiling --arm treatment --arm truncation
     """  # noqa: D301
     import corecurves as cc
+    from corecurves.compress.halves import halves_of, untestable
 
+    opened = cc.open_store(store)
+    chosen = [x for x in opened.lessons if not lessons or x.id in lessons]
+    if said := untestable(opened, {x.id: halves_of(opened, x, holdout) for x in chosen}, holdout):
+        click.echo(f"warning: {said}", err=True)
     found = cc.compress_store(
-        store, compressor, lessons=lessons or None, model=model, grader=grader, depths=depths,
+        opened, compressor, lessons=lessons or None, model=model, grader=grader, depths=depths,
         ratio=ratio, holdout=holdout, samples=samples, tries=tries, seed=seed, out=out,
         progress=not quiet,
     )  # fmt: skip
     click.echo(text_compressions(found))
     click.echo(f"copy: {found.path}", err=True)
-    for line in _said_of_copy(found, holdout, cc.open_store(store)):
+    for line in _said_of_copy(found, holdout, opened):
         click.echo(line, err=True)
     return ExitCode.FAILED_CELLS if found.without else ExitCode.FINE
 
@@ -91,13 +96,7 @@ def _said_of_copy(found: CompressedStore, holdout: float, before: Store) -> Iter
         for lesson in made
         for episode in found.store.episodes.get(lesson, ())
     )
-    if made and not left:
-        yield (
-            f"warning: every episode of these lessons was shown to the compressor (--holdout "
-            f"{holdout:g}), so nothing is left to evaluate the copy with; record more, or compress "
-            "with a larger --holdout"
-        )
-    elif made:
+    if made:
         yield f"episodes held out, for the evaluation: {left}"
     old = sum(len(x.levels) > 1 for x in before.lessons if x.id in made)
     if old:
@@ -120,7 +119,7 @@ def text_compressions(found: CompressedStore) -> str:
     for one in found.compressions:
         lines += ["", one.lesson]
         for level in one.levels:
-            claims = [f"    dropped {x.kind}: {x.claim} (held by {x.holder})"
+            claims = [f"    dropped {x.kind or 'claim'}: {x.claim} (held by {x.holder})"
                       for x in level.dropped]  # fmt: skip
             lines += [f"  {level.name} {level.node}", *claims]
         lines += [f"  L{x.depth}, try {x.attempt} refused: {x.refusal}"

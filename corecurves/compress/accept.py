@@ -151,7 +151,7 @@ def form_fault(draft: Draft, view: TrainView, holders: Collection[str]) -> str:
     for claim in draft.dropped:
         if not claim.claim.strip():
             return "it declares an empty claim"
-        if claim.kind not in DROPPED_KINDS:
+        if claim.kind and claim.kind not in DROPPED_KINDS:
             return f"the claim '{claim.claim}': {unknown('kind', claim.kind, DROPPED_KINDS)}"
         if claim.holder not in holders:
             return f"the claim '{claim.claim}': {unknown('holder', claim.holder, list(holders))}"

@@ -80,8 +80,8 @@ class Draft:
     text : str
         The text.
     dropped : tuple of Dropped
-        What it leaves out against the level before, each with a kind of `DROPPED_KINDS` and a
-        holder. A draft that declares nothing is refused.
+        What it leaves out against the level before, each with a holder and a kind
+        of `DROPPED_KINDS`, or none where it is not clear. A draft that declares nothing is refused.
     """
 
     text: str

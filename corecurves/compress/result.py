@@ -197,6 +197,6 @@ def _rows(one: Compression) -> Iterable[list[object]]:
             yield [*head, "–", "–", len(tries), calls, f"refused: {one.refusal}", ""]
             continue
         tokens = count_tokens(level.text)
-        claims = "; ".join(f"{claim.kind}: {claim.claim}" for claim in level.dropped)
+        claims = "; ".join(f"{claim.kind or 'claim'}: {claim.claim}" for claim in level.dropped)
         yield [*head, tokens, f"{tokens / before:.0%}", len(tries), calls, "accepted", claims]
         before = tokens

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from corecurves.arguments import finite, whole
 from corecurves.compress.counted import counted
+from corecurves.compress.halves import halves_of
 from corecurves.compress.lesson import Maker
 from corecurves.compress.resolve import as_compressor
 from corecurves.compress.result import CompressedStore, Compression
 from corecurves.engine.progress import Progress
-from corecurves.errors import UsageError, unknown
+from corecurves.errors import Interrupted, UsageError, unknown
 from corecurves.files.store import open_store
 from corecurves.files.store_copy import check_copy, is_rose, node_names, write_copy
 from corecurves.graders import TAKE, as_grader
 from corecurves.protocol.framings import SCREENING
 from corecurves.protocol.split import half
-from corecurves.specs import Episode, Lesson, Store
+from corecurves.specs import Lesson, Store
 
 __all__ = ["compress_lesson", "compress_store"]
 
@@ -93,11 +94,11 @@ def compress_lesson(
     Notes
     -----
     A draft is accepted if it is not empty, has at most its share of tokens, declares at least one
-    dropped claim with a kind of the closed list and a holder, and every train episode that passes
-    with L0 under a framing passes with the draft under the same. A replay that could not be judged
-    refuses. Nothing comes from a ledger: each candidate is a call. The framings are those of
-    `run_screen`, which share none with the evaluation. What the compressor was shown stands in each
-    level it made, and `run_rose_eval` counts it as leaked.
+    dropped claim with a holder and a kind of the closed list, or none where it is not clear, and
+    every train episode that passes with L0 under a framing passes with the draft under the same. A
+    replay that could not be judged refuses. Nothing comes from a ledger: each candidate is a call.
+    The framings are those of `run_screen`, which share none with the evaluation. What the
+    compressor was shown stands in each level it made, and `run_rose_eval` counts it as leaked.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def compress_store(
     half("", holdout)
     target = check_copy(opened, out) if out is not None else None
     asked = counted(model)
-    halves = {lesson.id: _halves(opened, lesson, holdout) for lesson in chosen}
+    halves = {lesson.id: halves_of(opened, lesson, holdout) for lesson in chosen}
     judge = as_grader(grader, asked, [x for train, _ in halves.values() for x in train])
     wants = getattr(judge, "wants", "answer")
     if wants == "gain":
@@ -205,7 +206,11 @@ def compress_store(
     found = []
     with Progress(len(chosen), "compress", show=progress) as bar:
         for lesson in chosen:
-            found.append(maker.make(lesson, *halves[lesson.id]))
+            try:
+                found.append(maker.make(lesson, *halves[lesson.id]))
+            except KeyboardInterrupt:
+                said = "a compression is kept only as a whole: the same call starts anew"
+                raise Interrupted(said, resumes=False) from None
             bar.step()
     result = _replaced(opened, found)
     if target is None:
@@ -230,18 +235,6 @@ def _chosen(store: Store, lessons: Sequence[str] | None) -> list[Lesson]:
     if not asked:
         raise UsageError(f"no lesson is asked for; {store.name} has {', '.join(there)}")
     return [there[name] for name in dict.fromkeys(asked)]
-
-
-def _halves(
-    store: Store, lesson: Lesson, holdout: float
-) -> tuple[tuple[Episode, ...], tuple[Episode, ...]]:
-    """Train and test episodes of the whole subtree: those that used it, and those it covered."""
-    covered = {name for level in lesson.levels for name in level.covers}
-    found = {episode.id: episode for episode in store.episodes.get(lesson.id, ())}
-    for episodes in store.episodes.values():
-        found.update({x.id: x for x in episodes if x.id in covered and x.id not in found})
-    train = tuple(x for x in found.values() if half(x.id, holdout) == "train")
-    return train, tuple(x for x in found.values() if half(x.id, holdout) == "test")
 
 
 class _Names:

@@ -213,6 +213,9 @@ def make_design(
             "all of them leaked: a form of their lesson was made with them; run with leaks='keep'"
             if design.dropped
             else "give a larger one"
+            if any(not case.leaked for case in design.cases)
+            else "a larger one finds only episodes that the forms were made with: record more, or "
+            "compress again with a larger holdout"
         )
         raise UsageError(
             f"no episode of a lesson with a shorter form is in the test half of holdout={holdout} "

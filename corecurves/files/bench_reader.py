@@ -193,14 +193,14 @@ def _levels(reader: Reader, node: Node, lesson: str) -> Iterator[Level]:
 
 def _dropped(reader: Reader, node: Node, holders: list[str]) -> Dropped | None:
     table = reader.mapping(
-        node, "a dropped claim", required=("claim", "kind"), optional=("holder",)
+        node, "a dropped claim", required=("claim",), optional=("kind", "holder")
     )
     if table is None:
         return None
     holder = _text(reader, table, "holder")
     if holder and holder not in holders:
         reader.fault(table["holder"], unknown("holder", holder, holders))
-    kind = _kind(reader, table["kind"], list(DROPPED_KINDS))
+    kind = _kind(reader, table["kind"], list(DROPPED_KINDS)) if "kind" in table else ""
     return Dropped(reader.text(table["claim"], "claim") or "", kind, holder)
 
 

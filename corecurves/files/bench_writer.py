@@ -11,7 +11,7 @@ import yaml
 
 from corecurves.errors import CorecurvesError, UsageError
 from corecurves.files.bench import load_bench
-from corecurves.specs.lesson import Dropped, Episode, Lesson, Level, Outcome, ServedCase, Store
+from corecurves.specs.lesson import Episode, Lesson, Level, Outcome, ServedCase, Store
 
 __all__ = ["bench_texts", "dump_yaml", "write_bench"]
 
@@ -122,7 +122,7 @@ def _lesson(lesson: Lesson, episodes: tuple[Episode, ...]) -> dict[str, Any]:
 def _level(level: Level) -> dict[str, Any]:
     shown = {} if level.shown is None else {"shown": list(level.shown)}
     optional: Mapping[str, Any] = {
-        "dropped": [_dropped(claim) for claim in level.dropped],
+        "dropped": [claim.content() for claim in level.dropped],
         "planted": level.planted,
         "created": level.created,
         "compressor": level.compressor,
@@ -130,11 +130,6 @@ def _level(level: Level) -> dict[str, Any]:
         "preserve": list(level.preserve),
     }
     return {"text": level.text, **{k: v for k, v in optional.items() if v}, **shown}
-
-
-def _dropped(claim: Dropped) -> dict[str, str]:
-    holder = {"holder": claim.holder} if claim.holder else {}
-    return {"claim": claim.claim, "kind": claim.kind, **holder}
 
 
 def _episode(episode: Episode, lesson: str) -> dict[str, Any]:

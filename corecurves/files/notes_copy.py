@@ -43,10 +43,7 @@ def write_notes_levels(folder: Path, made: Mapping[str, tuple[Level, ...]]) -> S
                 "created": level.created,
                 "compressor": level.compressor,
                 "shown": list(level.shown or ()),
-                "dropped": [
-                    {"claim": claim.claim, "kind": claim.kind, "holder": claim.holder}
-                    for claim in level.dropped
-                ],
+                "dropped": [claim.content() for claim in level.dropped],
             }
             text = f"---\n{dump_yaml(table)}---\n\n{level.text}\n"
             path = folder / f"{stem}.L{level.depth}.md"

@@ -178,7 +178,7 @@ def _add(work: Path, nodes: Mapping[str, tuple[Path, Node]], lesson: Lesson, lev
         "status": "active",
         "created": level.created,
         "derived_from": [below],
-        "dropped": [{"claim": c.claim, "kind": c.kind, "holder": c.holder} for c in level.dropped],
+        "dropped": [claim.content() for claim in level.dropped],
         "compressor": level.compressor,
         "shown": list(level.shown or ()),
     }

@@ -142,8 +142,18 @@ def make_design(
         store, check_arms(arms, ROSE_ARMS), depths, holdout, samples, seed, leaked, framings
     )
     if not design.lessons:
-        raise UsageError(
-            f"no episode of {store.name} is in the test half of holdout={holdout}; "
+        fresh = any(
+            not any(design.leaks(lesson, depth, e) for depth in depths)
+            for lesson in store.lessons
+            for e in design.episodes(lesson)
+        )
+        instead = (
             "give a larger one"
+            if fresh
+            else "a larger one finds only episodes that its levels were made with: record more, or "
+            "compress again with a larger holdout"
+        )
+        raise UsageError(
+            f"no episode of {store.name} is in the test half of holdout={holdout}; {instead}"
         )
     return design

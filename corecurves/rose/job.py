@@ -236,6 +236,9 @@ def _attrs(plan: Plan, design: Design, model: Any, grader: Any) -> dict[str, JSO
         "holdout": design.holdout,
         "leaks": design.leaked,
         "leaked_pairs": leaked,
+        "untested": canonical_json(
+            sorted({x.id for x in design.store.lessons} - {x.id for x in design.lessons})
+        ),
         "skipped": canonical_json(list(design.store.skipped)),
         "token_counter": "o200k",
         "identity": canonical_json(

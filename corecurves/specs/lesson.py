@@ -37,7 +37,7 @@ class Dropped:
     claim : str
         What was dropped.
     kind : str
-        What sort of claim it was: one of `DROPPED_KINDS`; empty where the file does not say.
+        What sort of claim it was: one of `DROPPED_KINDS`; empty where nothing says.
     holder : str
         The level or node that still holds it; empty where the file does not say.
     """
@@ -45,6 +45,10 @@ class Dropped:
     claim: str
     kind: str = ""
     holder: str = ""
+
+    def content(self) -> dict[str, str]:
+        """What is known of it, as files write it."""
+        return {key: value for key, value in vars(self).items() if value}
 
 
 @dataclass(frozen=True)

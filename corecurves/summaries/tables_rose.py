@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from corecurves.engine.dataset import check_summary
@@ -136,6 +137,9 @@ def text_rose(summary: xr.Dataset) -> str:
         named = [str(c) for c, why in zip(summary.concept.values, summary.left_out.values,
                                           strict=True) if why]  # fmt: skip
         lines.append(f"left out: {', '.join(named)} ({'; '.join(sorted(set(map(str, out))))})")
+    if untested := json.loads(str(summary.attrs.get("untested", "[]"))):
+        share = f"{float(summary.attrs['holdout']):g}"
+        lines.append(f"no episode in the test half of holdout={share}: {', '.join(untested)}")
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ import pytest
 from compress_data import BOTH, FULL, Scripted, drops, episode, lesson_of, named, store_of
 
 import corecurves as cc
+from corecurves.cli.main import main
 from corecurves.compress import Draft, Try
-from corecurves.errors import UsageError
+from corecurves.errors import Interrupted, UsageError
 from corecurves.protocol.framings import EVALUATION
 from corecurves.specs import Dropped, Level, Store
 from corecurves.text import count_tokens
@@ -45,7 +46,6 @@ def test_a_draft_that_keeps_every_train_episode_is_a_level():
         (Draft(BOTH), "it shrank and declares nothing that it dropped"),
         (Draft(FULL, (Dropped("x", "step", "L0"),)), "tokens; at most"),
         (Draft(BOTH, (Dropped("x", "opinion", "L0"),)), "`kind` has no 'opinion'"),
-        (Draft(BOTH, (Dropped("x", "", "L0"),)), "`kind` has no ''"),
         (Draft(BOTH, (Dropped("x", "step", "L1"),)), "`holder` has no 'L1'"),
         (Draft(BOTH, (Dropped("x", "step"),)), "`holder` has no ''"),
         (Draft(BOTH, (Dropped(" ", "step", "L0"),)), "declares an empty claim"),
@@ -287,6 +287,54 @@ def test_the_usual_evaluation_leaves_out_what_was_shown():
 
 
 # --- arguments ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("train", "instead"),
+    [(("port", "gate") * 3, "; give --holdout 0."), (("port",), "of broker; record more")],
+)
+def test_a_holdout_that_leaves_nothing_to_evaluate_is_said_before_the_first_call(
+    train, instead, tmp_path, monkeypatch, capsys
+):
+    def stop(*args, **options):
+        raise UsageError("the first call")
+
+    monkeypatch.setattr(cc, "open_store", lambda path: store_of(train=train, test=()))
+    monkeypatch.setattr(cc, "compress_store", stop)
+    with pytest.raises(SystemExit):
+        main(["rose", "compress", "x", "-o", str(tmp_path / "out")])
+    said = capsys.readouterr().err
+    assert said.startswith("warning: no episode is held out at --holdout 0.3")
+    assert instead in said.split("the first call")[0]
+
+
+def test_an_evaluation_of_what_was_wholly_shown_says_so():
+    found = cc.compress_store(store_of(test=()), memorise, model="simulated", progress=False)
+    with pytest.raises(UsageError, match="finds only episodes that its levels were made with"):
+        cc.plan_rose(found.store, "simulated")
+    with pytest.raises(UsageError, match="give a larger one"):
+        cc.plan_rose(store_of(test=()), "simulated", holdout=0.3)
+    with pytest.raises(UsageError, match="finds only episodes that the forms were made with"):
+        cc.plan_descent(found.store, "simulated")
+
+
+def test_a_lesson_without_a_held_out_episode_is_named():
+    store = store_of(lesson_of(), lesson_of("relay"))
+    store.episodes["relay"] = store.episodes["relay"][:2]
+    ds = cc.run_rose_eval(store, "simulated", holdout=0.3, samples=1, ledger=False, progress=False)
+    told = cc.text_rose(cc.summarize_rose(ds))
+    assert "no episode in the test half of holdout=0.3: relay" in told
+
+
+def test_an_interrupted_compression_says_that_it_starts_anew(monkeypatch):
+    def stop(work):
+        work.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cc.engine.loop, "wait", stop)
+    with pytest.raises(Interrupted, match="as a whole: the same call starts anew") as end:
+        cc.compress_store(store_of(), memorise, model="simulated", progress=False)
+    assert not end.value.resumes
 
 
 @pytest.mark.parametrize(
