@@ -25,6 +25,7 @@ __all__ = [
     "PermanentFailure",
     "ReportError",
     "UsageError",
+    "a_type",
     "unknown",
 ]
 
@@ -151,6 +152,18 @@ class FileFaults(CorecurvesError, ValueError):
 
     def __reduce__(self) -> tuple[type[FileFaults], tuple[tuple[Fault, ...]]]:
         return type(self), (self.faults,)
+
+
+def a_type(value: object) -> str:
+    """A value's type with its article, for messages.
+
+    Examples
+    --------
+    >>> a_type(3), a_type("")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"a{'n' * (name[0].lower() in 'aeiou')} {name}"
 
 
 def unknown(what: str, received: object, options: Iterable[str]) -> str:

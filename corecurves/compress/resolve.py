@@ -15,7 +15,7 @@ from corecurves.compress.counted import CountedModel, counted
 from corecurves.compress.extractive import Extractive
 from corecurves.compress.prune import Prune
 from corecurves.compress.rewrite import Rewrite
-from corecurves.errors import CellFailure, UsageError, unknown
+from corecurves.errors import CellFailure, UsageError, a_type, unknown
 from corecurves.spec_strings import parse_spec, typed_settings
 from corecurves.specs import Dropped, Identity
 
@@ -94,7 +94,7 @@ def _object(compressor: Any) -> Any:
     if callable(compressor):
         return _Checked(compressor)
     raise UsageError(
-        f"`compressor` is a {type(compressor).__name__}; give one of {', '.join(COMPRESSORS)}, or "
+        f"`compressor` is {a_type(compressor)}; give one of {', '.join(COMPRESSORS)}, or "
         "a function TrainView -> Draft or text"
     )
 

@@ -15,6 +15,7 @@ from corecurves.protocol.framings import EVALUATION, Framing
 from corecurves.protocol.split import half, leaks
 from corecurves.schema import SCHEMA_VERSION
 from corecurves.specs import Episode, Store
+from corecurves.specs.lesson import MAKE_SHORTER
 
 __all__ = ["Case", "Design", "make_design"]
 
@@ -208,6 +209,8 @@ def make_design(
     design = Design(
         store, names, claims, checked, statistics, holdout, samples, seed, leaked, trails, notes
     )
+    if all(len(lesson.levels) < 2 for lesson in store.lessons):
+        raise UsageError(f"no lesson of {store.name} has a shorter form: {MAKE_SHORTER}")
     if not design.tests:
         why = (
             "all of them leaked: a form of their lesson was made with them; run with leaks='keep'"

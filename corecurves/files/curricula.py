@@ -14,7 +14,7 @@ from pathlib import Path
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from corecurves.bundled import bundled_names, bundled_path
-from corecurves.errors import Fault, FileFaults, UsageError, unknown
+from corecurves.errors import Fault, FileFaults, UsageError, a_type, unknown
 from corecurves.files.contract import check_curriculum, check_together, outside
 from corecurves.files.corrections import read_case, read_corrections
 from corecurves.files.markdown import looks_like_markdown
@@ -138,7 +138,7 @@ def _gather(source: CurriculumSource, faults: list[Fault], where: str = "") -> l
             gathered += _gather(item, faults, f"curricula[{i}]")  # type: ignore[arg-type]
         return gathered
     raise UsageError(
-        f"{where or 'the curriculum'} is a {type(source).__name__}; "
+        f"{where or 'the curriculum'} is {a_type(source)}; "
         "give a split, a file, a folder, a mapping or a Curriculum"
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from corecurves.canonical import as_json, canonical_json
-from corecurves.errors import DatasetError
+from corecurves.errors import DatasetError, a_type
 from corecurves.files.labels import refuse_merged
 
 __all__ = ["load", "save"]
@@ -64,7 +64,7 @@ def save(ds: xr.Dataset, path: str | Path) -> Path:
         raise DatasetError(f"a Dataset is saved as netCDF: write {target.with_suffix('.nc').name}")
     # xarray is there where there is a Dataset.
     if not hasattr(ds, "variables") or not hasattr(ds, "data_vars"):
-        raise DatasetError(f"a Dataset is needed to save, not a {type(ds).__name__}")
+        raise DatasetError(f"a Dataset is needed to save, not {a_type(ds)}")
     refuse_merged(ds)
     encoded = _encode(ds)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from corecurves.errors import DatasetError, unknown
+from corecurves.errors import DatasetError, a_type, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ def to_frame(ds: xr.Dataset, variables: str | Sequence[str] | None = None) -> pd
     import xarray as xr
 
     if not isinstance(ds, xr.Dataset):
-        raise DatasetError(f"a Dataset of a run or a summary is needed, not a {type(ds).__name__}")
+        raise DatasetError(f"a Dataset of a run or a summary is needed, not {a_type(ds)}")
     names = [str(name) for name in ds.data_vars]
     if variables is not None:
         wanted = [variables] if isinstance(variables, str) else list(variables)

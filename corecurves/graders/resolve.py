@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from corecurves.engine import loop
-from corecurves.errors import CellFailure, CorecurvesError, UsageError, unknown
+from corecurves.errors import CellFailure, CorecurvesError, UsageError, a_type, unknown
 from corecurves.files.pairs import unlike_note
 from corecurves.graders.base import BlindCase, Grade, Preference, checked_grade
 from corecurves.graders.judge import Judge
@@ -107,7 +107,7 @@ def _object(grader: Any) -> Any:
         return grader
     if callable(grader):
         return _Callable(grader)
-    raise UsageError(f"`grader` is a {type(grader).__name__}; give one of {', '.join(_NAMES)}")
+    raise UsageError(f"`grader` is {a_type(grader)}; give one of {', '.join(_NAMES)}")
 
 
 @dataclass(frozen=True)

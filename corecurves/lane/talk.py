@@ -11,6 +11,7 @@ from typing import Any
 from corecurves.canonical import digest
 from corecurves.engine.failures import failure
 from corecurves.engine.sink import Sink
+from corecurves.errors import a_type
 from corecurves.systems.base import Turn
 
 __all__ = ["Talk"]
@@ -42,7 +43,7 @@ class Talk:
             self._sink.check()
         turn = await _maybe(self.session.turn(text))
         if not isinstance(turn, Turn):
-            raise TypeError(f"`turn` returned a {type(turn).__name__}; it must return a Turn")
+            raise TypeError(f"`turn` returned {a_type(turn)}; it must return a Turn")
         for name in ("surface", "walk_surface", "trace_hash", "review"):
             if not isinstance(getattr(turn, name), str):
                 raise TypeError(f"`{name}` of the turn is {getattr(turn, name)!r}; it must be text")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from corecurves.errors import CellFailure
+from corecurves.errors import CellFailure, a_type
 from corecurves.models.base import Completion, CutOff
 from corecurves.models.openai_errors import Refusal, mappings
 
@@ -87,7 +87,7 @@ def _parts(content: object) -> tuple[str, str]:
     if content is None or isinstance(content, str):
         return content or "", ""
     if not isinstance(content, Sequence):
-        raise CellFailure("call_failed", f"the reply's content is a {type(content).__name__}")
+        raise CellFailure("call_failed", f"the reply's content is {a_type(content)}")
     texts, thoughts = [], []
     for part in content:
         kind = part.get("type", "text") if isinstance(part, Mapping) else "text"

@@ -17,7 +17,7 @@ from numbers import Integral
 from typing import Any
 
 from corecurves.canonical import differences
-from corecurves.errors import UsageError
+from corecurves.errors import UsageError, a_type
 from corecurves.models.base import Completion, CutOff, LogProb, Message
 from corecurves.models.named import make_model, model_forms, model_names
 from corecurves.specs import Identity
@@ -56,7 +56,7 @@ class ModelAdapter:
             return Identity(name, "", {"recognisable": False})
         if not isinstance(identity, Identity):
             raise UsageError(
-                f"`identity` of {type(self.model).__name__} is a {type(identity).__name__}; "
+                f"`identity` of {type(self.model).__name__} is {a_type(identity)}; "
                 "make it a corecurves.Identity(name, version, settings)"
             )
         return identity
@@ -117,7 +117,7 @@ class ModelAdapter:
         if isinstance(answer, Completion):
             return _whole(answer, max_tokens)
         if not isinstance(answer, str):
-            raise TypeError(f"the model answered a {type(answer).__name__}; it must answer text")
+            raise TypeError(f"the model answered {a_type(answer)}; it must answer text")
         read = sum(count_tokens(message["content"]) for message in messages)
         return Completion(answer, "stop", read, count_tokens(answer))
 
@@ -127,7 +127,7 @@ class ModelAdapter:
             raise UsageError(f"{self.identity.name} gives no log-probabilities; it can only answer")
         found = await _unblocked(self.model.logprob, messages, text)
         if not isinstance(found, LogProb):
-            raise TypeError(f"the model scored a {type(found).__name__}; it must be a LogProb")
+            raise TypeError(f"the model scored {a_type(found)}; it must be a LogProb")
         if not math.isfinite(found.total) or found.tokens < 1:
             raise ValueError(f"the model scored {found.total} nats over {found.tokens} tokens")
         return found
@@ -186,7 +186,7 @@ def as_model(model: object) -> ModelAdapter:
         return model
     if not isinstance(model, str) and not hasattr(model, "generate") and not callable(model):
         raise UsageError(
-            f"`model` is a {type(model).__name__}; give a spec string such as 'smollm2', "
+            f"`model` is {a_type(model)}; give a spec string such as 'smollm2', "
             "an object with `generate`, or a function messages -> text"
         )
     if inspect.isclass(model):

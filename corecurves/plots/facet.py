@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["facet"]
 
 _PLURAL = {"concept": "concepts", "arm": "arms", "kind": "kinds"}
+_SHARE = 0.8
+"""Of a panel's width, what its title may fill: the ticks need the rest."""
 
 
 def facet(
@@ -85,7 +87,12 @@ def facet(
         arguments: dict[str, Any] = {_PLURAL[col]: [label], "legend": False}
         plot(ds, panel, **arguments)
         limits.append((panel.get_xlim(), panel.get_ylim()))
-        panel.set_title(written(label, min(NAME, max(12, int(12 * size[0])))), fontsize="small")
+        title = panel.set_title(written(label), fontsize="small")
+        legible(panel)  # its width is that of the font that has its characters
+        whole, most = title.get_text().replace(r"\$", "$"), NAME
+        while most > 3 and title.get_window_extent().width > _SHARE * size[0] * figure.dpi:
+            most -= 1
+            title.set_text(written(whole, most))
         panel.tick_params(labelsize="x-small")
     for panel in panels[len(labels) :]:
         figure.delaxes(panel)

@@ -167,7 +167,9 @@ def plot_survival(ds: xr.Dataset, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("share of tokens not yet heard")
     draw_legend(ax, title="arm")
     percent = round(100 * summary.attrs["ci_prob"])
-    note(ax, f"band: {percent} % pointwise, clustered by concept; small figures: tokens at risk")
+    band = f"band: {percent} % pointwise, clustered by concept; "
+    drawn = bool(summary.survival_ci.notnull().any())
+    note(ax, f"{band * drawn}small figures: tokens at risk")
     return legible(ax)
 
 

@@ -12,7 +12,7 @@ from corecurves.plots.labels import Point, place_labels
 from corecurves.plots.style import arm_style, axes_or_new, draw_legend, label, legible, note
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.rose_leaks import leaks_line
-from corecurves.summaries.tables_rose import planted_line
+from corecurves.summaries.tables_rose import planted_line, silent_places, without_result
 from corecurves.text import counted
 
 if TYPE_CHECKING:
@@ -303,7 +303,12 @@ def _what(summary: xr.Dataset) -> str:
         who = f"{who}, SIMULATED"
     percent = round(100 * float(summary.attrs["ci_prob"]))
     n = int(summary.transfer_n.sel(kind="all").max())
-    drawn = "all levels drawn" if bool(summary.drawn.any()) else "no shorter level drawn"
-    parts = [who, f"{counted(n, 'lesson')} with {drawn}"]
+    of = counted(n, "lesson")
+    if not bool(summary.drawn.any()):
+        of += " with no shorter level drawn"
+    elif not any(place.startswith("treatment") for place in silent_places(summary)):
+        of += " with all levels drawn"
+    parts = [who, of, *without_result(summary)]
     parts += [line for line in (planted_line(summary), leaks_line(summary)) if line]
-    return "; ".join([*parts, f"bars: {percent} % intervals"])
+    bars = bool(summary.transfer_ci.notnull().any())
+    return "; ".join([*parts, *[f"bars: {percent} % intervals"] * bars])

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from corecurves.errors import CellFailure, UsageError, unknown
+from corecurves.errors import CellFailure, UsageError, a_type, unknown
 from corecurves.models.resolve import as_model
 from corecurves.selectors.base import Candidate, Opinion
 from corecurves.selectors.bm25 import Bm25
@@ -86,7 +86,7 @@ def _object(selector: Any) -> Any:
     if callable(selector):
         return _Callable(selector)
     raise UsageError(
-        f"`selector` is a {type(selector).__name__}; give one of {', '.join(SELECTORS)}, or a "
+        f"`selector` is {a_type(selector)}; give one of {', '.join(SELECTORS)}, or a "
         "function (task, texts by id) -> ids or scores"
     )
 

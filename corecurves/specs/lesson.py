@@ -27,6 +27,9 @@ DROPPED_KINDS = (
 )  # fmt: skip
 """Kinds of claim that a level may drop: the closed list, those of ROSE among them."""
 
+MAKE_SHORTER = "write `name.L1.md` beside the lesson, or run `corecurves rose compress`"
+"""What to do where a lesson has its full text only."""
+
 
 @dataclass(frozen=True)
 class Dropped:

@@ -41,7 +41,7 @@ ONE_ARM = (
 )
 ALONE = (
     "That anything was learned: parrot, the baseline that repeats the last correction, was not run "
-    "beside it, and stands above its control too."
+    "beside it, so learning cannot be told from repeating."
 )
 
 
@@ -65,7 +65,8 @@ class Conclusion:
     figures: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [self.about, "can be concluded:", *(f"  {text}" for text in self.can)]
+        can = self.can or ("Nothing.",)
+        lines = [self.about, "can be concluded:", *(f"  {text}" for text in can)]
         return "\n".join([*lines, "cannot be concluded:", *(f"  {text}" for text in self.cannot)])
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
@@ -95,8 +96,9 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     Conclusion
         The control first, then whether the system stands above it: the share of expected tokens in
         the last answer, taught minus control, paired by concept, with a floored *t* interval over
-        concepts. Whether it *learned* needs the baselines beside it, see `conclude_systems`. It
-        prints as sentences. With six concepts or fewer it says the direction, and no decimal.
+        concepts. Whether it *learned* needs the baselines beside it, see `conclude_systems`. Where
+        the gate failed, nothing is concluded. It prints as sentences. With six concepts or fewer it
+        says the direction, and no decimal.
 
     Raises
     ------
@@ -111,13 +113,16 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     'Untaught (control), the last answer holds none of the expected tokens, over 3 concepts.'
     """
     summary = check_summary(summary, "lane", "a Dataset of summarize_lane")
+    figures = {"gate": str(summary.gate.item())}
+    cannot = simulated_text(summary)
+    if figures["gate"] == "failed":
+        cannot += [*_gate(summary), *_lost(summary)]
+        return Conclusion(_about(summary), (), tuple(cannot), figures)
     arms = [str(arm) for arm in summary.arm.values]
-    inside = summary.contract.values == (summary.attrs.get("aggregates_over") == "contract")
+    inside = _inside(summary)
     scores = summary.saturation_score.mean("sample").isel(concept=np.flatnonzero(inside))
     of = {arm: scores.sel(arm=arm).values.astype(float) for arm in arms}
     can: list[str] = []
-    cannot = simulated_text(summary)
-    figures = {"gate": str(summary.gate.item())}
     for arm in sorted(arms):
         who = "Untaught (control)" if arm == "control" else "Taught"
         can += [_last_answer(who, of[arm])]
@@ -137,10 +142,19 @@ def conclude_lane(summary: xr.Dataset) -> Conclusion:
     cannot += [*_gate(summary), *_lost(summary)]
     taught = of.get("taught", of[arms[0]])
     cannot += limits(int(np.isfinite(taught).sum()))
-    return Conclusion(_about(summary, int(inside.sum())), tuple(can), tuple(cannot), figures)
+    return Conclusion(_about(summary), tuple(can), tuple(cannot), figures)
 
 
-def _about(summary: xr.Dataset, concepts: int) -> str:
+def _inside(summary: xr.Dataset) -> np.ndarray:
+    """Which concepts the aggregates are over."""
+    inside: np.ndarray = summary.contract.values == (
+        summary.attrs.get("aggregates_over") == "contract"
+    )
+    return inside
+
+
+def _about(summary: xr.Dataset) -> str:
+    concepts = int(_inside(summary).sum())
     system = summary.attrs["system"]
     if summary.attrs.get("aggregates_over") != "contract":
         return f"{system}: {counted(concepts, 'concept')}"

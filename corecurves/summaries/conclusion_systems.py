@@ -19,6 +19,7 @@ from corecurves.summaries.conclusion import (
     share_text,
     simulated_text,
 )
+from corecurves.summaries.gate import GATE
 from corecurves.systems.baselines import BASELINES
 from corecurves.text import counted
 
@@ -41,7 +42,7 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
     Conclusion
         The controls, then a sentence a system. A system has learned where it stands above its
         control, and farther than each baseline among the systems: parrot, which has to be one of
-        them, and blank. A baseline never has.
+        them, and blank. A baseline never has. Of a system whose gate failed nothing is concluded.
 
     Raises
     ------
@@ -61,16 +62,25 @@ def conclude_systems(summary: xr.Dataset) -> Conclusion:
     can: list[str] = []
     cannot = simulated_text(summary)
     figures = {}
-    if "control" in summary.arm.values:
+    # Where snapshots were not replayed the share is NaN, and the gate was not measured.
+    gate = summary.replay_determinism
+    failed = [str(name) for name in summary.system.values[(gate < GATE).values]]
+    passed = [str(name) for name in summary.system.values if str(name) not in failed]
+    cannot += [
+        f"Anything from the curves of {name}: too few snapshots can be reproduced (gate: failed)."
+        for name in failed
+    ]
+    if "control" in summary.arm.values and passed:
         shares = summary.share_of.sel(arm="control").isel(k=-1, concept=summary.used.values)
         said = (
             f"{one.system.item()} {share_text(one.values)}"
-            for one in shares.transpose("system", ...)
+            for one in shares.sel(system=passed).transpose("system", ...)
         )
         can.append(f"Untaught (control), of the expected tokens say: {', '.join(said)}.")
     baselines = summary.baseline.values.tolist() if "baseline" in summary else []
+    baselines = [name for name in baselines if name not in failed]
     names = {str(name): str(json.loads(summary.attrs["identities"])[str(name)]["name"])
-             for name in summary.system.values}  # fmt: skip
+             for name in passed}  # fmt: skip
     compared = "above_control" in summary
     for system, name in names.items() if compared else ():
         last = summary.sel(system=system).isel(k=-1)

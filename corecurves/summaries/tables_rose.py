@@ -121,17 +121,13 @@ def text_rose(summary: xr.Dataset) -> str:
     digits = decimals(int(lift.lift_episodes))
     lines.append(
         f"lift (ceiling − control): {with_interval(lift.lift, lift.lift_ci, digits)}; "
-        "retained and shift are against it and against control, in nats a token"
+        "retained is a share of it; shift is against control, in nats per token"
     )
     if planted := planted_line(summary):
         lines.append(f"{planted}; the verdict sets these apart")
     if leaked := leaks_line(summary):
         lines.append(leaked)
-    dead = summary.sel(kind="all")
-    dead = (dead.cells_planned > 0) & (dead.cells_judged == 0)
-    silent = [f"{arm} at {level}" for level in summary.level.values for arm in summary.arm.values
-              if bool(dead.sel(level=level, arm=arm))]  # fmt: skip
-    if silent:
+    if silent := silent_places(summary):
         lines.append(f"no result at all: {', '.join(silent)}; what is compared with it is missing")
     if out:
         named = [str(c) for c, why in zip(summary.concept.values, summary.left_out.values,
@@ -141,6 +137,30 @@ def text_rose(summary: xr.Dataset) -> str:
         share = f"{float(summary.attrs['holdout']):g}"
         lines.append(f"no episode in the test half of holdout={share}: {', '.join(untested)}")
     return "\n".join(lines)
+
+
+def without_result(summary: xr.Dataset) -> list[str]:
+    """How many lessons are left out, and how many cells failed and where every one did."""
+    found, one = [], summary.sel(kind="all")
+    if out := int((summary.left_out != "").sum()):
+        total = counted(summary.sizes["concept"], "lesson")
+        reasons = sorted(set(map(str, summary.left_out.values)) - {""})
+        wanting = all(why.startswith("no judged cell") for why in reasons)
+        why = " for want of a result" if wanting else f" ({'; '.join(reasons)})"
+        found.append(f"{out} of {total} left out{why}")
+    if failed := int(one.cells_failed.sum()):
+        text = f"{failed} of {counted(one.cells_planned.sum(), 'cell')} failed"
+        silent = silent_places(summary)
+        found.append(text + f", all of them of {', '.join(silent)}" * bool(silent))
+    return found
+
+
+def silent_places(summary: xr.Dataset) -> list[str]:
+    """Arms and levels of which no cell has a result."""
+    one = summary.sel(kind="all")
+    dead = (one.cells_planned > 0) & (one.cells_judged == 0)
+    return [f"{arm} at {level}" for level in summary.level.values for arm in summary.arm.values
+            if bool(dead.sel(level=level, arm=arm))]  # fmt: skip
 
 
 def planted_line(summary: xr.Dataset) -> str:

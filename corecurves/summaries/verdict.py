@@ -88,7 +88,7 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
         summary = summarize_rose(ds, confidence=confidence)
     else:
         raise DatasetError("a rose Dataset of run_rose_eval or summarize_rose is needed")
-    episodes = _distinct_episodes(summary)
+    lessons, episodes = _size(summary)
     few = episodes <= FEW
     drawn = [str(name) for name in summary.level.values[summary.drawn.values]]
     lifts = _episode_lifts(summary)
@@ -121,11 +121,13 @@ def verdict(ds: xr.Dataset, *, margin: float = 0.1, confidence: float = 0.95) ->
     result = Verdict(
         thesis=thesis, about=about, levels=levels, planted=planted, lift=lift.value,
         lift_lower=lift.lower, lift_upper=lift.upper, margin=margin, confidence=confidence,
-        lessons=lift.lessons, episodes=episodes, direction_only=few, reasons=(),
+        lessons=lessons, episodes=episodes, direction_only=few, reasons=(),
         notes=_notes(summary, levels), nothing_left=gone, lift_unjudged=lift_unjudged,
     )  # fmt: skip
     simulated = summary.attrs.get("simulated") == "yes"
-    return replace(result, reasons=(f"{SIMULATED}.",) * simulated + thesis_reasons(result))
+    shorter = not {NO_LESSON, FULL}.issuperset(map(str, summary.level.values))
+    reasons = (f"{SIMULATED}.",) * simulated + thesis_reasons(result, shorter)
+    return replace(result, reasons=reasons)
 
 
 def _places(summary: xr.Dataset, name: str, level: str, arm: str) -> Floats:
@@ -174,13 +176,14 @@ def _unjudged(summary: xr.Dataset, lessons: Flags, levels: tuple[str, ...]) -> t
     return tuple(found)
 
 
-def _distinct_episodes(summary: xr.Dataset) -> int:
-    """Episodes of the lessons that the verdict is over, each once."""
+def _size(summary: xr.Dataset) -> tuple[int, int]:
+    """Lessons that the verdict is over, and their episodes, each once."""
     drawn = summary.sel(level=summary.drawn.values)
     counts = drawn.in_part.sel(part="all").transpose("concept", "level").values[:, None, :]
     changes = drawn.episode_change.transpose("concept", "episode", "level").values
-    names = summary.episode_id.values[(counts & ~np.isnan(changes)).any(axis=2)]
-    return len(set(names.tolist()))
+    over_these = (counts & ~np.isnan(changes)).any(axis=2)
+    names = summary.episode_id.values[over_these]
+    return int(over_these.any(axis=1).sum()), len(set(names.tolist()))
 
 
 def _level(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corecurves.specs.lesson import MAKE_SHORTER
 from corecurves.summaries.figures import FEW
 from corecurves.text import counted
 
@@ -28,7 +29,7 @@ _DIRECTION = "a direction, not a decimal place"
 
 def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
     """Sentence on one level."""
-    seen = _change(one, few)
+    seen = _change(one, few, margin)
     limit = "the margin" if few else f"the margin of {margin:g}"
     if np.isnan(one.change):
         why = "no cell was graded as passed or failed at both this level and L0"
@@ -37,7 +38,8 @@ def level_reason(one: LevelVerdict, margin: float, few: bool) -> str:
         if np.isnan(one.lift_lower):
             why = "no interval for the lift" if one.episodes > 1 else "one episode has no interval"
             return f"{why}, so a loss could not be seen; {seen}."
-        low = "" if few else f" (lower end {one.lift_lower:.2f}, needed {2 * margin:g})"
+        lower = _apart(one.lift_lower, 2 * margin)
+        low = "" if few else f" (lower end {lower}, needed {2 * margin:g})"
         return f"the full lesson lifts transfer too little{low} for a loss to be seen; {seen}."
     if one.verdict != one.as_judged:
         said = {"holds": "it holds", "refuted": "it is refuted"}.get(one.as_judged, "it degrades")
@@ -69,8 +71,10 @@ def planted_reason(one: PlantedCheck, few: bool) -> str:
     )
 
 
-def thesis_reasons(found: Verdict) -> tuple[str, ...]:
+def thesis_reasons(found: Verdict, shorter: bool) -> tuple[str, ...]:
     """Sentences on the thesis."""
+    if not shorter:
+        return (f"There is no shorter level to judge: {MAKE_SHORTER}.",)
     about = (
         "The verdict is about compressor-made levels."
         if found.about.startswith("compressor")
@@ -142,9 +146,9 @@ def verdict_lines(found: Verdict) -> list[str]:
 
 def terms(found: Verdict) -> str:
     """Margin, coverage and size of a verdict."""
-    size = f"{counted(found.lessons, 'lesson')}, {counted(found.episodes, 'episode')}"
+    size = f"; {counted(found.lessons, 'lesson')}, {counted(found.episodes, 'episode')}"
     margin = "" if found.direction_only else f"margin {found.margin:g}, "
-    return f"{margin}{100 * found.confidence:g} % intervals; {size}"
+    return f"{margin}{100 * found.confidence:g} % intervals{size * (found.episodes > 0)}"
 
 
 def lift_line(found: Verdict) -> str:
@@ -175,13 +179,14 @@ def _untestable(found: Verdict) -> str:
         return "The lift is too small over the lessons of each level."
     if found.direction_only:
         return "The full lesson does not help surely enough for a loss to be seen."
+    lower = _apart(found.lift_lower, 2 * found.margin)
     return (
-        f"The lift's lower end ({found.lift_lower:.2f}) is below twice the margin "
+        f"The lift's lower end ({lower}) is below twice the margin "
         f"({2 * found.margin:g}): a loss could not be seen."
     )
 
 
-def _change(one: LevelVerdict | PlantedCheck, few: bool) -> str:
+def _change(one: LevelVerdict | PlantedCheck, few: bool, margin: float = 0.0) -> str:
     size = f"{counted(one.lessons, 'lesson')}, {counted(one.episodes, 'episode')}"
     if one.lessons == 1:
         size += ", nothing about other lessons"
@@ -190,7 +195,7 @@ def _change(one: LevelVerdict | PlantedCheck, few: bool) -> str:
     if few:
         way = "falls" if one.change < 0 else "rises" if one.change > 0 else "does not move"
         return f"transfer {way} over {size}"
-    return f"change {_signed(one.change)}{_bounds(one.lower, one.upper)} over {size}"
+    return f"change {_signed(one.change)}{_bounds(one.lower, one.upper, -margin, 0.0)} over {size}"
 
 
 def _without(counts: tuple[str, ...]) -> str:
@@ -228,11 +233,17 @@ def _beside(one: LevelVerdict) -> str:
     return f"{tokens}episodes: {kept_and_lost(one)}.".capitalize()
 
 
-def _signed(value: float) -> str:
-    return "not known" if np.isnan(value) else f"{value:+.2f}"
+def _signed(value: float, *limits: float) -> str:
+    return "not known" if np.isnan(value) else _apart(value, *limits, sign="+")
 
 
-def _bounds(lower: float, upper: float) -> str:
+def _apart(value: float, *limits: float, sign: str = "-") -> str:
+    """Two decimals; one more where these alone would put a value on a limit."""
+    on = any(round(value, 2) == round(limit, 9) and abs(value - limit) > 1e-9 for limit in limits)
+    return f"{value:{sign}.{3 if on else 2}f}"
+
+
+def _bounds(lower: float, upper: float, *limits: float) -> str:
     if np.isnan(lower):
         return " (no interval)"
-    return f" [{_signed(lower)}, {_signed(upper)}]"
+    return f" [{_signed(lower, *limits)}, {_signed(upper, *limits)}]"

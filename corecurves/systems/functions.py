@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from corecurves.errors import a_type
 from corecurves.systems.base import Turn
 
 __all__ = ["FunctionSession", "takes_text"]
@@ -52,5 +53,5 @@ def _turn_of(answer: Any) -> Turn:
     if isinstance(answer, Turn):
         return answer
     if not isinstance(answer, str):
-        raise TypeError(f"the system answered a {type(answer).__name__}; it must answer text")
+        raise TypeError(f"the system answered {a_type(answer)}; it must answer text")
     return Turn(answer)

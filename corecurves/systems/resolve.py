@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any
 from urllib.parse import urlencode
 
-from corecurves.errors import UsageError, unknown
+from corecurves.errors import UsageError, a_type, unknown
 from corecurves.models.resolve import check_copy, copied
 from corecurves.spec_strings import Spec, parse_spec, typed_settings
 from corecurves.specs import Identity
@@ -62,7 +62,7 @@ class Adapter:
             return Identity(name, "", {"recognisable": False})
         if not isinstance(identity, Identity):
             raise UsageError(
-                f"`identity` of {type(self.system).__name__} is a {type(identity).__name__}; "
+                f"`identity` of {type(self.system).__name__} is {a_type(identity)}; "
                 "make it a corecurves.Identity(name, version, settings)"
             )
         return identity
@@ -108,7 +108,7 @@ class Adapter:
             return session
         if callable(session):
             return FunctionSession(session)
-        raise UsageError(f"the session is a {type(session).__name__}; it needs a method `turn`")
+        raise UsageError(f"the session is {a_type(session)}; it needs a method `turn`")
 
     def _start(self, options: dict[str, Any]) -> Any:
         begin = getattr(self.system, "start", None)
@@ -139,7 +139,7 @@ def as_system(system: object) -> Adapter:
         return system
     if not isinstance(system, str) and not hasattr(system, "start") and not callable(system):
         raise UsageError(
-            f"`system` is a {type(system).__name__}; give a spec string such as 'grounded', "
+            f"`system` is {a_type(system)}; give a spec string such as 'grounded', "
             "an object with `start`, or a function text -> text"
         )
     if inspect.isclass(system) and hasattr(system, "start"):

@@ -354,7 +354,7 @@ def test_an_interrupted_compression_says_that_it_starts_anew(monkeypatch):
         ({"compressor": "extractive?model=x"}, "cannot be set here"),
         ({"compressor": "extractive?units=0"}, "`units` is 0"),
         ({"compressor": "prune:smollm2"}, "takes nothing after ':'"),
-        ({"compressor": 3}, "`compressor` is a int"),
+        ({"compressor": 3}, "`compressor` is an int"),
         ({"compressor": Draft}, "give an instance of it"),
         ({"lesson": "brokr"}, "did you mean 'broker'?"),
         (

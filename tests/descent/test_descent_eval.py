@@ -280,7 +280,7 @@ def test_one_line_says_what_is_wrong(descend, more, said):
 def test_it_needs_a_shorter_form(descend):
     one = lesson(0)
     only = replace(store(1), lessons=(replace(one, levels=one.levels[:1]),))
-    with pytest.raises(UsageError, match="no episode of a lesson with a shorter form"):
+    with pytest.raises(UsageError, match=r"has a shorter form: write `name\.L1\.md`"):
         descend(only)
 
 

@@ -148,7 +148,7 @@ def test_auto_takes_what_fits():
         ("contrast", Scored(), Outcome(("x",)), "needs a trap in every case; take 'checklist'"),
         ("checklist", Scored(), Outcome(("x",)), "no case has one; take 'contrast'"),
         ("contrst", Scored(), OUTCOME, "did you mean 'contrast'"),
-        (7, Scored(), OUTCOME, "`grader` is a int"),
+        (7, Scored(), OUTCOME, "`grader` is an int"),
     ],
 )
 def test_a_grader_that_does_not_fit_is_refused(grader, model, outcome, message):

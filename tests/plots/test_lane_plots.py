@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from helpers import Rote, curriculum
@@ -95,6 +97,24 @@ def test_facets_by_arm_and_with_their_own_axes():
     assert len({ax.get_xlim() for ax in own.axes}) > 1
     with pytest.raises(UsageError, match="`col` has no 'sample'"):
         cc.facet(cc.plot_lane, ds, col="sample")
+
+
+def test_titles_of_facets_stay_within_their_panels():
+    ds = cc.run_lane([curriculum("W" * 59 + str(i)) for i in range(6)], Rote(), ledger=False,
+                     progress=False)  # fmt: skip
+    figure = cc.facet(cc.plot_lane, ds)
+    figure.canvas.draw()
+    top = sorted((ax.title.get_window_extent() for ax in figure.axes[:5]), key=lambda box: box.x0)
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(top))
+    assert top[-1].x1 < figure.bbox.x1
+
+
+def test_a_band_is_mentioned_only_where_one_is_drawn():
+    for n, drawn in ((1, False), (3, True)):
+        ds = cc.run_lane([curriculum(f"c{i}") for i in range(n)], Rote(), ledger=False,
+                         progress=False)  # fmt: skip
+        told = any("band:" in text.get_text() for text in cc.plot_survival(ds).texts)
+        assert told == drawn
 
 
 def test_survival_draws_what_the_summary_says():

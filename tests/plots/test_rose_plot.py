@@ -51,6 +51,19 @@ def test_levels_that_are_not_drawn_have_labels_too():
     assert {"L0", "L3"} <= set(labels(cc.plot_rose(summary)))
 
 
+def test_what_failed_and_what_is_left_out_stands_beneath():
+    lesson = {"control": [0, 0], "ceiling": [1, 1], "treatment": ["call_failed"] * 2}
+    text = note(cc.plot_rose(rose({f"l{i}": lesson for i in range(4)})))
+    assert "8 of 24 cells failed, all of them of treatment at L1" in text
+    assert "all levels drawn" not in text
+    whole = {**lesson, "treatment": [1, 1]}
+    some = rose({"a": whole, "b": whole, "c": lesson})
+    for plot in (cc.plot_rose, cc.plot_arms):
+        text = note(plot(some))
+        assert "1 of 3 lessons left out for want of a result; 2 of 18 cells failed;" in text
+        assert "2 lessons with all levels drawn" in text
+
+
 def test_beneath_the_figure():
     text = note(cc.plot_rose(one_lesson(4, 1)))
     assert "1 lesson with all levels drawn" in text

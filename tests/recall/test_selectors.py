@@ -105,7 +105,7 @@ def test_wrong_specs_are_named(spec, message):
 
 
 def test_objects_that_are_no_selector():
-    with pytest.raises(UsageError, match="`selector` is a int"):
+    with pytest.raises(UsageError, match="`selector` is an int"):
         as_selector(3)
     with pytest.raises(UsageError, match="is the class Relevance"):
         as_selector(Relevance)

@@ -1,5 +1,7 @@
 """What a lane can and cannot conclude."""
 
+import itertools
+
 import pytest
 from helpers import Rote, curriculum
 
@@ -39,7 +41,8 @@ def test_a_gap_is_a_conclusion_only_where_the_interval_lies_above_zero():
     assert taught.can[2].startswith("That the system stands above its control (taught − control: "
                                     "+1.00 [+0.")  # fmt: skip
     assert taught.figures["above control"].startswith("+1.00 [")
-    assert any("parrot, the baseline that" in text for text in taught.cannot)
+    (alone,) = (text for text in taught.cannot if "parrot, the baseline that" in text)
+    assert alone.endswith("was not run beside it, so learning cannot be told from repeating.")
     blank = said(8, "blank")
     assert not any("That" in text for text in blank.can)
     assert blank.cannot[0].startswith("Whether the system stands above its control (taught − "
@@ -60,6 +63,33 @@ def test_snapshots_without_a_result_are_named_with_their_bounds():
     fails = Rote(fails_at=lambda heard, text: len(heard) == 3 and text.endswith("?"))
     found = said(3, fails)
     assert any("snapshots of taught would have said" in text for text in found.cannot)
+
+
+class Moody:
+    """Answers alike, with a trace that no replay has again."""
+
+    identity = cc.Identity("moody")
+    count = itertools.count()
+
+    def start(self):
+        return self
+
+    def turn(self, text):
+        return cc.Turn(" ".join(WORDS), trace_hash=str(next(self.count)))
+
+
+def test_where_the_gate_failed_nothing_is_concluded():
+    moody = run(3, Moody())
+    found = cc.conclude_lane(cc.summarize_lane(moody))
+    assert found.can == ()
+    assert "can be concluded:\n  Nothing.\n" in str(found)
+    assert [text[:27] for text in found.cannot] == ["Anything from these curves:"]
+    assert found.figures == {"gate": "failed"}
+    runs = {"moody": moody, "parrot": run(3, "parrot")}
+    both = cc.conclude_systems(cc.compare_systems(runs))
+    assert any("the curves of moody" in text for text in both.cannot)
+    assert "moody" not in "".join(both.can)
+    assert not any("moody" in name for name in both.figures)
 
 
 def compared(split, *names):

@@ -15,6 +15,7 @@ import corecurves as cc
 from corecurves.errors import DatasetError
 from corecurves.summaries.rose import summarize_rose
 from corecurves.summaries.verdict import verdict
+from corecurves.summaries.verdict_text import level_reason
 
 
 def test_holds():
@@ -55,6 +56,30 @@ def test_a_loss_of_the_margin_holds_in_five_percent_of_stores_at_most(margin, le
         holds += 100 * binom.pmf(lost, lessons, margin)
     assert holds == pytest.approx(exact, abs=0.01)
     assert holds <= 5
+
+
+def test_without_a_shorter_level_it_says_how_to_make_one():
+    full = {"control": [0, 0], "ceiling": [1, 1]}
+    ds = rose({"a": full, "b": full}).sel(level=["none", "L0"])
+    found = str(verdict(ds))
+    assert "There is no shorter level to judge: write `name.L1.md`" in found
+    assert "0 lessons" not in found
+    assert "hand-written" not in found
+
+
+def test_without_a_control_its_lessons_are_counted():
+    ds = many(3).isel(arm=[1, 2])
+    assert "; 3 lessons, 6 episodes)" in str(verdict(ds))
+
+
+def test_an_end_near_a_limit_has_a_decimal_more():
+    one = verdict(many(40))["L1"]
+    near = dataclasses.replace(one, lower=-0.0996, upper=0.0996)
+    assert "[-0.100, +0.10]" in level_reason(near, 0.1, few=False)
+    near = dataclasses.replace(one, lower=-0.0961, upper=-0.0041)
+    assert "[-0.096, -0.004]" in level_reason(near, 0.1, few=False)
+    low = dataclasses.replace(one, verdict="untestable", lift_lower=0.1961)
+    assert "lower end 0.196, needed 0.2" in level_reason(low, 0.1, few=False)
 
 
 def test_refuted():

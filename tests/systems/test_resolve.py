@@ -22,7 +22,7 @@ def test_spec_strings_make_systems_with_typed_settings():
         ("groundet", "did you mean 'grounded'"),
         ("grounded?max_hops=0", "max_hops"),
         ("grounded?hops=2", "`setting` has no 'hops'"),
-        (7, "`system` is a int"),
+        (7, "`system` is an int"),
         (GroundedSystem, "is the class GroundedSystem; give an instance"),
     ],
 )
@@ -87,7 +87,7 @@ def test_an_async_function_is_awaited():
 
 
 def test_an_answer_that_is_no_text_is_refused():
-    with pytest.raises(TypeError, match="answered a int"):
+    with pytest.raises(TypeError, match="answered an int"):
         as_system(lambda text: 7).start(0).turn("a")
 
 
