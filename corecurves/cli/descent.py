@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
+from corecurves.cli.targets import max_concurrency as at_once
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ __all__ = ["descend"]
     "--leaks", default="drop", show_default=True, metavar="HOW",
     help="drop or keep episodes that a form of their lesson was made with.",
 )  # fmt: skip
+@at_once
 @click.option(
     "--ledger", metavar="FILE",
     help="Where finished cells are kept; 'none' keeps none.  [default: a file in the user's "
@@ -78,6 +80,7 @@ def descend(
     seed: int,
     leaks: str,
     ledger: str | None,
+    max_concurrency: int,
     dry_run: bool,
     out: str | None,
     plot: str | None,
@@ -114,7 +117,12 @@ def descend(
     if dry_run:
         return say_cost(cc.plan_descent(store, model, **asked))
     ds = cc.run_descent_eval(
-        store, model, ledger=False if ledger == "none" else ledger, progress=not quiet, **asked
+        store,
+        model,
+        ledger=False if ledger == "none" else ledger,
+        progress=not quiet,
+        max_concurrency=max_concurrency,
+        **asked,
     )
     summary = cc.summarize_descent(ds)
     click.echo(_as_json(summary) if as_json else cc.text_descent(summary))

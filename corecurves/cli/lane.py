@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
+from corecurves.cli.targets import max_concurrency as at_once
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ __all__ = ["lane", "save_figure"]
     help="Where finished cells are kept, so that the same call resumes; 'none' keeps "
     "none.  [default: a file in the user's cache folder]",
 )
-@click.option("--max-concurrency", default=8, show_default=True, help="Batches at work at once.")
+@at_once
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and stop.")
 @click.option("-o", "--out", type=click.Path(dir_okay=False), help="Save the Dataset (.nc).")
 @click.option(

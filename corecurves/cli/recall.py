@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value
+from corecurves.cli.targets import max_concurrency as at_once
 from corecurves.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _limits(command: Callable[..., Any]) -> Callable[..., Any]:
     "--baselines", type=click.Path(file_okay=False),
     help="Where runs are kept.  [default: a folder in the user's data folder]",
 )  # fmt: skip
+@at_once
 @click.option(
     "--ledger", metavar="FILE",
     help="Where finished cells are kept; 'none' keeps none.  [default: a file in the user's "
@@ -76,6 +78,7 @@ def eval_recall(
     against: str | None,
     baselines: str | None,
     ledger: str | None,
+    max_concurrency: int,
     out: str | None,
     plot: str | None,
     as_json: bool,
@@ -113,6 +116,7 @@ def eval_recall(
             max_pack_tokens=max_pack_tokens if asked else None, sweep=sweep and asked,
             samples=samples if asked else 1,
             ledger=False if ledger == "none" or not asked else ledger, progress=not quiet,
+            max_concurrency=max_concurrency,
         )  # fmt: skip
     summaries = {name: cc.summarize_recall(ds) for name, ds in runs.items()}
     last = runs[names[-1]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from corecurves.cli.targets import check_targets, exit_code, json_value, say_cost
+from corecurves.cli.targets import max_concurrency as at_once
 from corecurves.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def rose() -> None:
     metavar="HOW",
     help="drop or keep cells whose level was made with the episode.",
 )
+@at_once
 @click.option(
     "--ledger",
     metavar="FILE",
@@ -99,6 +101,7 @@ def evaluate(
     margin: float,
     leaks: str,
     ledger: str | None,
+    max_concurrency: int,
     dry_run: bool,
     out: str | None,
     plot: str | None,
@@ -134,7 +137,12 @@ def evaluate(
     if dry_run:
         return say_cost(cc.plan_rose(store, model, calibrate=True, **asked))
     ds = cc.run_rose_eval(
-        store, model, ledger=False if ledger == "none" else ledger, progress=not quiet, **asked
+        store,
+        model,
+        ledger=False if ledger == "none" else ledger,
+        progress=not quiet,
+        max_concurrency=max_concurrency,
+        **asked,
     )
     summary = cc.summarize_rose(ds)
     verdict = cc.verdict(summary, margin=margin)

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from corecurves.engine.plan import Plan
 
-__all__ = ["check_folder", "check_targets", "exit_code", "json_value", "say_cost"]
+__all__ = [
+    "check_folder", "check_targets", "exit_code", "json_value", "max_concurrency", "say_cost",
+]  # fmt: skip
+
+max_concurrency = click.option(
+    "--max-concurrency", default=8, show_default=True, help="Calls or batches at work at once."
+)  # fmt: skip
 
 
 def check_targets(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from corecurves.errors import UsageError
 from corecurves.specs import SIMULATED, Dropped, Level, Store
 from corecurves.text import count_tokens
 
@@ -179,6 +180,11 @@ def table_compressions(compressions: Iterable[Compression]) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if not isinstance(compressions, Iterable) or isinstance(compressions, str):
+        raise UsageError(
+            f"`compressions` is a {type(compressions).__name__}; give those of compress_lesson in "
+            "a list, or `.compressions` of a CompressedStore"
+        )
     rows = [row for one in compressions for row in _rows(one)]
     columns = ["lesson", "level", "compressor", "tokens", "share", "tries", "calls", "outcome",
                "dropped"]  # fmt: skip

@@ -163,7 +163,11 @@ def check_dataset(ds: xr.Dataset, schema: Schema, *needed: str) -> xr.Dataset:
                 )
             if extra:
                 raise DatasetError(f"`{name}` has the unknown dimension {sorted(map(str, extra))}")
-    return in_memory(ds)
+    for dim in ds["status"].dims if "status" in ds.variables else ():
+        if not ds.sizes[dim]:
+            raise DatasetError(f"the Dataset has no `{dim}` left; select at least one")
+    order = dict.fromkeys(dim for variable in schema.variables for dim in variable.dims)
+    return in_memory(ds.transpose(*order, ..., missing_dims="ignore"))
 
 
 def _kept(ds: xr.Dataset, lost: set[str]) -> str:

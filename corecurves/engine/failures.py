@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import re
 import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
-from corecurves.engine.ledger import Record
+from corecurves.engine.ledger import Ledger, Record
 from corecurves.engine.plan import Plan
 from corecurves.engine.sink import StoppedError
 from corecurves.errors import CellFailure, CorecurvesError, PermanentFailure
@@ -19,8 +20,10 @@ from corecurves.schema import STATUSES
 __all__ = ["FirstCells", "failure", "reraise_if_stopping", "warn_of_failures"]
 
 _FIRST = 10
-_stopped: set[str] = set()
-"""Plans that were stopped in this process: the same call once more is the answer to run on."""
+_stopped: list[tuple[str, tuple[object, ...]]] = []
+"""Plans that were stopped in this process: the same call once more is the answer to run on.
+
+Two functions may share a name, and so a hash: the objects themselves are held beside it."""
 
 
 def failure(error: BaseException) -> tuple[str, str]:
@@ -74,19 +77,30 @@ class FirstCells:
         The plan.
     missing : sequence of bool
         Per cell whether it is still to be run.
-    failed : sequence of Record
+    ledger : Ledger
         What failed in an earlier run: who calls again has been told, and wants it to run on.
     """
 
-    def __init__(self, plan: Plan, missing: Sequence[bool], failed: Sequence[Record]) -> None:
+    def __init__(self, plan: Plan, missing: Sequence[bool], ledger: Ledger) -> None:
         # Cells of a group may come from one call, so it is groups that are counted.
         where = np.flatnonzero(missing)
+        self._plan = plan.hash, getattr(plan.volatile, "objects", ())
         groups = list(dict.fromkeys(plan.groups[where].tolist()))
-        asked = plan.hash in _stopped or len(failed) >= _FIRST or len(groups) <= _FIRST
+        told = len(ledger.failed()) >= _FIRST or any(map(self._is_this, _stopped))
+        asked = told or len(groups) <= _FIRST
         first = where[:0] if asked else where[np.isin(plan.groups[where], groups[:_FIRST])]
         self._open = {plan.keys[i] for i in first}
         self._reasons: list[tuple[str, str]] = []
-        self._plan = plan.hash
+        self._next = (
+            "what is done is in the ledger. Mend it, or make the same call again, which runs on"
+            if ledger.path is not None
+            else "nothing is kept without a ledger file. Mend it, or call again with the same "
+            "objects in this process, which runs all cells"
+        )
+
+    def _is_this(self, stopped: tuple[str, tuple[object, ...]]) -> bool:
+        alike = stopped[0] == self._plan[0] and len(stopped[1]) == len(self._plan[1])
+        return alike and all(map(operator.is_, stopped[1], self._plan[1]))
 
     def look(self, records: Sequence[Record]) -> None:
         """Raise a PermanentFailure once the last of them has failed like all others."""
@@ -101,9 +115,8 @@ class FirstCells:
             if len(alike) > 1 or record.status in ("ok", "skipped"):
                 self._open.clear()
             elif not self._open:
-                _stopped.add(self._plan)
+                _stopped.append(self._plan)
                 raise PermanentFailure(
                     f"the first {len(self._reasons)} cells have failed alike ({record.status}: "
-                    f"{reason}), so the run was stopped; what is done is in the ledger. Mend it, "
-                    "or make the same call again, which runs on"
+                    f"{reason}), so the run was stopped; {self._next}"
                 )

@@ -128,7 +128,7 @@ async def arun(
     done = ledger.done()
     missing = [key not in done for key in plan.keys]
     del done
-    first = FirstCells(plan, missing, ledger.failed())
+    first = FirstCells(plan, missing, ledger)
     count = sum(missing)
     if not count:
         return

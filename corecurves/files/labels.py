@@ -42,7 +42,13 @@ def refuse_merged(ds: xr.Dataset) -> None:
     planned: dict[str, list[str | int]] = json.loads(said)
     why = ""
     if "status" in ds.variables and (more := set(ds["status"].dims) - set(planned)):
-        why = f"it has the dimension '{sorted(map(str, more))[0]}', which no run has"
+        new = sorted(map(str, more))[0]
+        for dim in planned.keys() - set(ds.dims):
+            if new in ds.coords and set(ds[new].values.tolist()) <= set(planned[dim]):
+                raise DatasetError(
+                    f"the dimension `{dim}` was renamed; name it back: ds.rename({new}={dim!r})"
+                )
+        why = f"it has the dimension '{new}', which no run has"
     for dim, labels in planned.items():
         if dim not in ds.dims or dim not in ds.coords:
             continue

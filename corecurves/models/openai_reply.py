@@ -77,6 +77,11 @@ def read_reply(body: Mapping[str, Any], longest: int | None) -> Completion:
         raise CutOff(f"the reply was cut off {at}", completion)
     if completion.finish != "stop":
         raise CellFailure("call_failed", f"the reply ended by {given}")
+    called = message.get("tool_calls") or message.get("function_call")
+    if message.get("content") is None and not completion.text and not called:
+        raise CellFailure(
+            "unparsable", "the reply has no content: it is null, and nothing else came"
+        )
     if not finish and not completion.text:
         raise CellFailure("call_failed", "the reply is empty and does not say how it ended")
     return completion

@@ -76,9 +76,25 @@ def _names_one(content: JSON) -> bool:
     return content.get("name") == "simulated" or any(map(_names_one, content.values()))
 
 
-def unrecognisable(**actors: object) -> str:
-    """Which of the actors another process could not recognise, by role and name."""
-    for role, actor in actors.items():
-        if getattr(actor, "volatile", False):
-            return f"the {role} '{actor.identity.name}'"  # type: ignore[attr-defined]
-    return ""
+class Unrecognised(str):
+    """Role and name of actors that have no identity, and the objects that this process knows."""
+
+    objects: tuple[object, ...] = ()
+
+
+def unrecognisable(**actors: object) -> Unrecognised:
+    """Which of the actors another process could not recognise, by role and name of the first."""
+    there = {role: one for role, one in actors.items() if getattr(one, "volatile", False)}
+    named = [f"the {role} '{one.identity.name}'" for role, one in there.items()]  # type: ignore[attr-defined]
+    found = Unrecognised(named[0] if named else "")
+    found.objects = tuple(map(_innermost, there.values()))
+    return found
+
+
+def _innermost(actor: object) -> object:
+    """What the user gave, without the wrappers that each call makes anew."""
+    if type(actor).__module__.startswith("corecurves."):
+        for name in _INNER:
+            if (inner := getattr(actor, name, None)) is not None:
+                return _innermost(inner)
+    return actor

@@ -85,6 +85,7 @@ def summarize_lane(
     contract = bool(ds.contract.any()) if contract is None else contract
     planned = (ds.k <= ds.curriculum_length).transpose("concept", "k")
     tokens = ds.expected_recorded.sum("token")
+    tokens = tokens.where(tokens > 0, np.inf)  # a row that was blanked has nothing to reach
     curve = _curve(ds)
     least = ds.hits.fillna(ds.token_hits.sum("token")).where(planned & (ds.status != ""))
     reached = {

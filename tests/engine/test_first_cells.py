@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+import corecurves as cc
 from corecurves.engine import failures
 from corecurves.engine.ledger import Ledger, Record
 from corecurves.engine.plan import Plan
@@ -15,7 +16,7 @@ from corecurves.errors import PermanentFailure
 
 @pytest.fixture(autouse=True)
 def nobody_was_asked(monkeypatch):
-    monkeypatch.setattr(failures, "_stopped", set())
+    monkeypatch.setattr(failures, "_stopped", [])
 
 
 def plan(n=40, group=1, name="a"):
@@ -100,3 +101,23 @@ def test_which_cells_are_first_does_not_depend_on_what_ends_first(concurrency):
         go(plan(), good, max_concurrency=concurrency)
     with ThreadPoolExecutor(2) as pool, pytest.raises(PermanentFailure):
         go(plan(name="c"), Fails(), executor=pool)
+
+
+def test_another_function_of_the_same_name_is_stopped_too():
+    def broken():
+        def system(teachings, question):
+            raise ValueError("no answer")
+
+        return system
+
+    first, second = broken(), broken()
+
+    def call(system):
+        return cc.run_lane("public", system, ledger=False, replays=1, progress=False)
+
+    with pytest.raises(PermanentFailure, match=r"nothing is kept without a ledger file\."):
+        call(first)
+    with pytest.raises(PermanentFailure):
+        call(second)
+    with pytest.warns(UserWarning, match="cells have no result"):
+        call(first)

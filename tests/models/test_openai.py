@@ -53,10 +53,14 @@ def test_a_reply_with_its_costs(endpoint, once):
     }
 
 
-@pytest.mark.parametrize(("message", "text"), [({}, ""), ({"refusal": "I won't."}, "I won't.")])
-def test_no_content_is_an_answer_where_the_model_ended(endpoint, once, message, text):
-    endpoint.script(reply(None, "stop", **message))
-    assert run(once.generate(ASK, seed=1)).text == text
+def test_an_empty_text_is_an_answer_and_null_is_none(endpoint, once):
+    endpoint.script(reply("", "stop"))
+    assert run(once.generate(ASK, seed=1)).text == ""
+    endpoint.script(reply(None, "stop", refusal="I won't."))
+    assert run(once.generate(ASK, seed=1)).text == "I won't."
+    endpoint.script(reply(None, "stop"))
+    failure = failure_of(once)
+    assert (failure.status, str(failure)[:25]) == ("unparsable", "the reply has no content:")
 
 
 @pytest.mark.parametrize("content", [None, "", "Ye"])

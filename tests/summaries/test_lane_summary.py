@@ -183,3 +183,17 @@ def test_provenance_names_what_was_run():
     assert len(box["digest of en_core_cognition_v1"]) == 64
     with pytest.raises(DatasetError):
         cc.provenance(cc.summarize_lane(ds))
+
+
+def test_datasets_that_were_selected_turned_or_renamed():
+    ds = cc.run_lane("dev", ledger=False, progress=False)
+    whole = cc.text_lane(cc.summarize_lane(ds))
+    assert cc.text_lane(cc.summarize_lane(ds.transpose())) == whole
+    with pytest.raises(cc.DatasetError, match="has no `concept` left"):
+        cc.summarize_lane(ds.isel(concept=slice(0, 0)))
+    with pytest.raises(cc.DatasetError, match=r"`concept` was renamed.*ds.rename\(c='concept'\)"):
+        cc.summarize_lane(ds.rename(concept="c"))
+    blank = cc.summarize_lane(ds.where(ds.concept == "wisdom")).sel(concept="hope")
+    assert blank.corrections_to_saturation.isnull().all()
+    assert (blank.saturation_state == "undecided").all()
+    assert blank.saturation_score.isnull().all()
