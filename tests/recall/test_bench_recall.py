@@ -117,7 +117,7 @@ def test_what_failed_calls_leave_open_is_counted_and_not_decided():
 def test_a_bench_has_a_whole_store_only(served):
     with pytest.raises(UsageError, match="for its cases"):
         retrieved(whole_store=False)
-    with pytest.raises(DatasetError, match="no case in common"):
+    with pytest.raises(DatasetError, match="has no `case` left"):
         cc.join_recall_transfer(retrieved(), served.isel(case=[]))
     with pytest.raises(DatasetError, match="a served Dataset is needed; this one is of recall"):
         cc.join_recall_transfer(retrieved(), retrieved())
