@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from corecurves.errors import UsageError
+from corecurves.errors import CellFailure, PermanentFailure, UsageError
 from corecurves.models.llama import LlamaModel
+from corecurves.models.openai import OpenAIModel, OpenAISettings
 from corecurves.models.weights import weights_path
 
 
@@ -20,6 +21,21 @@ def user(text):
 
 def run(work):
     return asyncio.run(work)
+
+
+ASK = user("Say yes.")
+
+
+def failure_of(model, **options):
+    with pytest.raises((CellFailure, PermanentFailure)) as caught:
+        run(model.generate(ASK, seed=1, **options))
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.fixture
+def once(endpoint):
+    return OpenAIModel("m", endpoint.url, settings=OpenAISettings(attempts=1, timeout=5.0))
 
 
 @pytest.fixture(scope="session")

@@ -17,25 +17,12 @@ from corecurves.models.base import Completion, CutOff, TemporaryFailure
 from corecurves.models.openai import OpenAIModel, OpenAISettings
 from corecurves.models.resolve import as_model
 
-from .conftest import refusal, reply, run, silence, user
+from .conftest import ASK, failure_of, refusal, reply, run, silence, user
 
 pytest.importorskip("openai")
 
-ASK = user("Say yes.")
 SECRET = 'sk-"test/000'
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture
-def once(endpoint):
-    return OpenAIModel("m", endpoint.url, settings=OpenAISettings(attempts=1, timeout=5.0))
-
-
-def failure_of(model, **options):
-    with pytest.raises((CellFailure, PermanentFailure)) as caught:
-        run(model.generate(ASK, seed=1, **options))
-    assert "\n" not in str(caught.value)
-    return caught.value
 
 
 def test_a_reply_with_its_costs(endpoint, once):

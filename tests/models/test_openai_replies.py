@@ -17,25 +17,12 @@ from corecurves.models.openai import OpenAIModel, OpenAISettings
 from corecurves.models.openai_waits import stated_wait
 from corecurves.reply import judged
 
-from .conftest import refusal, reply, run, user
+from .conftest import ASK, failure_of, refusal, reply, run
 
 pytest.importorskip("openai")
 
-ASK = user("Say yes.")
 TYPE = {"Content-Type": "application/json"}
 ABSENT = object()
-
-
-@pytest.fixture
-def once(endpoint):
-    return OpenAIModel("m", endpoint.url, settings=OpenAISettings(attempts=1, timeout=5.0))
-
-
-def failure_of(model, **options):
-    with pytest.raises((CellFailure, PermanentFailure)) as caught:
-        run(model.generate(ASK, seed=1, **options))
-    assert "\n" not in str(caught.value)
-    return caught.value
 
 
 def changed(answer, change):
